@@ -2,7 +2,8 @@
  *
  * Entries are walked in batches and go into the new tensor as they come (stream.c),
  * except that a tensor whose format and fill stay keeps its structure, that runs are
- * converted run by run (convert_runs.c), and matrices by counting where that serves
+ * converted run by run (convert_runs.c), lists of entries are written level by level
+ * (convert_list.c), and matrices are converted by counting where that serves
  * (convert_count.c).
  */
 #include "internal.h"
@@ -168,6 +169,7 @@ stc_status tensor_convert(const tensor *t, const format *f, stc_type type, value
     bool done = false;
     if (tensor_new(t->cx, f, type, t->shape, fill, &c)) return t->cx->diag.status;
     stc_status status = convert_by_runs(t, c, &done);
+    if (!status && !done) status = convert_to_list(t, c, &done);
     if (!status && !done) status = convert_by_counting(t, c, &done);
     if (!status && !done)
         status = tensor_transfer(t, c, stored_densely(&t->fmt) && !stored_densely(f));

@@ -41,6 +41,8 @@ void tensor_trim_values(tensor *t);
 /* Fills c, made by tensor_new with t's shape and fill, from t, if both have a
  * form for which counting serves: done tells. */
 stc_status convert_by_counting(const tensor *t, tensor *c, bool *done);
+/* The same if c is a list of entries, in the order in which t has them. */
+stc_status convert_to_list(const tensor *t, tensor *c, bool *done);
 /* The same for elements that both have in one order, in runs or repeats. */
 stc_status convert_by_runs(const tensor *t, tensor *c, bool *done);
 

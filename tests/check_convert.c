@@ -461,6 +461,92 @@ START_TEST(turned_as_one)
 }
 END_TEST
 
+/* The list's arrays are those that packing the source's entries gives. */
+static void expect_packed(const tensor *list, const tensor *t, const char *from)
+{
+    tensor *packed;
+    entries e;
+    ck_ctx(cx, tensor_new(cx, &list->fmt, list->type, t->shape, t->fill, &packed));
+    entries_init(&e, cx, t->order, t->type);
+    ck_ctx(cx, tensor_entries(t, &e));
+    ck_ctx(cx, tensor_pack(packed, &e));
+    entries_free(&e);
+    ck_assert_int_eq(list->nvals, packed->nvals);
+    for (int l = 0; l < list->fmt.levels; l++)
+        for (int role = 0; role <= STC_CRD; role++) {
+            const index_array *a = &list->level[l].a[role], *b = &packed->level[l].a[role];
+            ck_assert(a->len == b->len && a->width == b->width && a->stride == b->stride);
+            for (int64_t k = 0; k < a->len; k++)
+                ck_assert_msg(index_get(a, k) == index_get(b, k), "%s, level %d", from, l);
+        }
+    tensor_free(packed);
+}
+
+/* What is stored in a list's order is written as a list level by level. */
+START_TEST(lists_by_level)
+{
+    /* the last five may have duplicates, or lack the order or the coordinates */
+    static const char *const sources[] = {
+        "csr",
+        "dcsr",
+        "(i,j) -> (i : dense, j : compressed(index64))",
+        "coo",
+        "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)",
+        "csc",
+        "dense",
+        "hash"};
+    static const char *const lists[] = {
+        "coo", "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)",
+        "(i,j) -> (i : compressed(nonunique, index64), j : singleton)"};
+    for (int k = 0; k < 8; k++)
+        for (int l = 0; l < 3; l++) {
+            format f;
+            tensor *a = sample(sources[k], STC_F64, 0), *list;
+            bool done;
+            ck_ctx(cx, format_parse(cx, NULL, lists[l], 2, &f));
+            ck_ctx(cx, tensor_new(cx, &f, l ? STC_F32 : STC_F64, shape, a->fill, &list));
+            ck_ctx(cx, convert_to_list(a, list, &done));
+            ck_assert_msg(done == (k < 3), "%s to %s", sources[k], lists[l]);
+            if (done) expect_packed(list, a, sources[k]);
+            tensor_free(list);
+            tensor_free(a);
+        }
+}
+END_TEST
+
+START_TEST(lists_of_three)
+{
+    static const char *const sources[] = {
+        "csf", "(i,j,k) -> (i : dense, j : compressed, k : compressed)",
+        "(i,j,k) -> (i : dense, j : dense, k : compressed)"};
+    static const int64_t cube[] = {3, 4, 2};
+    static const int64_t at[] = {0, 1, 1, 0, 3, 0, 0, 3, 1, 2, 0, 0, 2, 2, 1};
+    for (int k = 0; k < 3; k++) {
+        format f;
+        tensor *t, *list;
+        entries e;
+        bool done;
+        ck_ctx(cx, format_parse(cx, NULL, sources[k], 3, &f));
+        ck_ctx(cx, tensor_new(cx, &f, STC_I32, cube, (value){0}, &t));
+        entries_init(&e, cx, 3, STC_I32);
+        for (int n = 0; n < 5; n++)
+            ck_ctx(cx, entries_push(&e, at + 3 * n, number(STC_I32, n + 1)));
+        ck_ctx(cx, tensor_pack(t, &e));
+        entries_free(&e);
+        ck_ctx(cx, format_parse(cx, NULL, "coo", 3, &f));
+        ck_ctx(cx, tensor_new(cx, &f, STC_I64, cube, (value){0}, &list));
+        ck_ctx(cx, convert_to_list(t, list, &done));
+        ck_assert_msg(done, "%s", sources[k]);
+        ck_ctx(cx, tensor_check_afresh(list));
+        expect_packed(list, t, sources[k]);
+        for (int n = 0; n < 5; n++)
+            ck_assert_int_eq(((const int64_t *)list->vals)[n], n + 1);
+        tensor_free(list);
+        tensor_free(t);
+    }
+}
+END_TEST
+
 /* What an unchanged operand is converted to is made once, or twice, and then copied. */
 START_TEST(turned_once)
 {
@@ -655,6 +741,8 @@ Suite *suite_convert(void)
     tcase_add_loop_test(c, turned_pairs, 0, FORMATS);
     tcase_add_test(c, turned_as_one);
     tcase_add_test(c, turned_once);
+    tcase_add_test(c, lists_by_level);
+    tcase_add_test(c, lists_of_three);
     tcase_add_loop_test(c, odd_shapes, 0, FORMATS);
     tcase_add_test(c, unpackable);
     tcase_add_test(c, lists_of_entries);

@@ -197,6 +197,39 @@ START_TEST(kept_blocks)
 }
 END_TEST
 
+/* What grows goes to a block that was freed, of 64 KB and more, and keeps what it holds;
+ * under a cap none are kept. */
+START_TEST(grows_into_kept)
+{
+    enum { KB = 1 << 10 };
+    static const size_t sizes[] = {100 * KB, 300 * KB, 4096 * KB, 9000 * KB};
+    for (int capped = 0; capped < 2; capped++) {
+        ctx *cx = calloc(1, sizeof *cx);
+        cx->max_memory = capped ? (uint64_t)1 << 30 : 0;
+        const bool keeps = mem_keeps(cx);
+        void *freed[4];
+        for (int k = 0; k < 4; k++)
+            ck_assert_ptr_nonnull(freed[k] = mem_alloc(cx, sizes[k]));
+        for (int k = 1; k < 4; k++)
+            mem_free(cx, freed[k], sizes[k]);
+        unsigned char *p = freed[0];
+        memset(p, 7, sizes[0]);
+        for (int k = 1; k < 4; k++) {
+            p = mem_resize(cx, p, sizes[k - 1], sizes[k]);
+            ck_assert_ptr_nonnull(p);
+            if (keeps) ck_assert_ptr_eq(p, freed[k]);
+            for (size_t i = 0; i < sizes[k - 1]; i += 97)
+                ck_assert_int_eq(p[i], 7);
+            memset(p, 7, sizes[k]);
+        }
+        mem_free(cx, p, sizes[3]);
+        ck_assert_uint_eq(cx->used, 0);
+        mem_release(cx);
+        free(cx);
+    }
+}
+END_TEST
+
 /* What no machine has; sanitizers would end the process. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -352,6 +385,7 @@ Suite *suite_memory(void)
     tcase_add_test(c, places);
     tcase_add_test(c, large_blocks);
     tcase_add_test(c, kept_blocks);
+    tcase_add_test(c, grows_into_kept);
     tcase_add_test(c, refused_blocks);
     tcase_add_test(c, spilled_blocks);
     tcase_add_loop_test(c, spilled_nowhere, 0, 2);

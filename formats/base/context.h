@@ -55,12 +55,15 @@ typedef struct ctx {
     uint64_t worked, unseen; /* steps of all calls; work since progress was last told */
     diag diag;
     /* Large blocks that were freed and wait to be used again (memory.c), the oldest
-     * first: only with the default allocator, and without a cap. */
-    struct kept_block {
-        void *block;
-        size_t size;
-    } kept[8];
-    int nkept;
+     * first: only with the default allocator, and without a cap. Those that are mapped,
+     * and lesser ones. */
+    struct kept_list {
+        int n;
+        struct kept_block {
+            void *block;
+            size_t size;
+        } list[16];
+    } kept, lesser;
     atomic_flag kept_lock;
     /* Blocks of arenas that were freed, for the next ones: not counted, and only
      * without a cap. Arenas of the machine's own context only, so by one thread. */

@@ -4,11 +4,13 @@
  * really takes: headers, alignment, whole pages. The default allocator is the C
  * library's, except for blocks of 1 MB and more: these are mapped, aligned so that
  * huge pages fit (a page fault costs more than copying its page), grown by moving
- * page tables in place of bytes, and a few freed ones are kept for the next
- * request. Under a cap nothing is kept, and blocks of 64 KB and more are mapped
- * page by page, so that what is freed goes back to the system at once: the C
- * library's heaps, one for each thread, would hold on to it. Where the machine has a folder
- * for it, the largest blocks lie in files (spill.h), and aren't counted.
+ * page tables in place of bytes. A few freed ones are kept for the next request, or for
+ * what grows, and so are a few of 64 KB and more: the C library gives their pages back to
+ * the system, and results of that size would be made of new pages again and again. Under a
+ * cap nothing is kept, and blocks of 64 KB and more are mapped page by page, so that what
+ * is freed goes back to the system at once: the C library's heaps, one for each thread,
+ * would hold on to it. Where the machine has a folder for it, the largest blocks lie in
+ * files (spill.h), and aren't counted.
  */
 #define _GNU_SOURCE
 #include "spill.h"
@@ -42,8 +44,9 @@
 /* Blocks of this size and more begin at a cache line: vectors don't lie across two. */
 #define ALIGNED ((size_t)4 << 10)
 #define LINE ((size_t)64)
-#define KEPT_MAX ((size_t)256 << 20) /* larger blocks go back at once */
-#define KEPT ((int)(sizeof((ctx *)0)->kept / sizeof(struct kept_block)))
+#define KEPT_LEAST ((size_t)64 << 10) /* lesser blocks go back at once */
+#define KEPT_MAX ((size_t)256 << 20)  /* … and so do larger ones        */
+enum { KEPT = 8, KEPT_LESSER = sizeof((ctx *)0)->lesser.list / sizeof(struct kept_block) };
 
 static size_t huge_round(size_t size)
 {
@@ -61,103 +64,9 @@ static size_t map_round(const ctx *cx, size_t size)
     return cx->max_memory ? (size + MEM_PAGE - 1) & ~(MEM_PAGE - 1) : huge_round(size);
 }
 
-static void kept_lock(ctx *cx)
+static size_t block_takes(const ctx *cx, size_t size)
 {
-    while (atomic_flag_test_and_set_explicit(&cx->kept_lock, memory_order_acquire)) {
-    }
-}
-
-static void kept_unlock(ctx *cx)
-{
-    atomic_flag_clear_explicit(&cx->kept_lock, memory_order_release);
-}
-
-static void *kept_remove(ctx *cx, int k)
-{
-    void *block = cx->kept[k].block;
-    memmove(&cx->kept[k], &cx->kept[k + 1], (size_t)(--cx->nkept - k) * sizeof *cx->kept);
-    return block;
-}
-
-/* Takes the kept block that fits best, cut to size. */
-static void *kept_take(ctx *cx, size_t size)
-{
-    kept_lock(cx);
-    int best = -1;
-    size_t have = 2 * size + 1;
-    for (int k = 0; k < cx->nkept; k++) {
-        const size_t there = cx->kept[k].size;
-        if (there < size || there >= have) continue;
-        best = k;
-        have = there;
-    }
-    void *block = best < 0 ? NULL : kept_remove(cx, best);
-    kept_unlock(cx);
-    if (block && have > size) munmap((char *)block + size, have - size);
-    return block;
-}
-
-/* Keeps a freed block, in the place of the oldest if there are enough: what is asked for
- * next is mostly of the size of what was freed last. */
-static void kept_give(ctx *cx, void *block, size_t size)
-{
-    struct kept_block out = {block, size};
-    if (!cx->max_memory && size <= KEPT_MAX) {
-        out.block = NULL;
-        kept_lock(cx);
-        if (cx->nkept == KEPT) {
-            out.size = cx->kept[0].size;
-            out.block = kept_remove(cx, 0);
-        }
-        cx->kept[cx->nkept++] = (struct kept_block){block, size};
-        kept_unlock(cx);
-    }
-    if (out.block) munmap(out.block, out.size);
-}
-
-/* Address space of `size`; where they fit, aligned to huge pages. */
-static char *map_aligned(size_t size)
-{
-    const size_t align = size < MAPPED ? 0 : HUGE;
-    if (size > SIZE_MAX - HUGE) return NULL;
-    char *raw = mmap(NULL, size + align, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (raw == MAP_FAILED) return NULL;
-    if (!align) return raw;
-    char *block = (char *)huge_round((size_t)raw);
-    if (block > raw) munmap(raw, (size_t)(block - raw));
-    const size_t tail = (size_t)(raw + size + HUGE - (block + size));
-    if (tail) munmap(block + size, tail);
-    return block;
-}
-
-static void *map_alloc(ctx *cx, size_t size)
-{
-    size = map_round(cx, size);
-    void *block = kept_take(cx, size);
-    if (block) return block;
-    block = map_aligned(size);
-    if (block && size >= MAPPED) madvise(block, size, MADV_HUGEPAGE);
-    return block;
-}
-
-static void *map_resize(ctx *cx, void *block, size_t old_size, size_t size)
-{
-    old_size = map_round(cx, old_size);
-    size = map_round(cx, size);
-    if (size == old_size) return block;
-    void *moved = mremap(block, old_size, size, 0);
-    if (moved == MAP_FAILED) {
-        char *to = map_aligned(size);
-        if (!to) return NULL;
-        moved = mremap(block, old_size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-        if (moved == MAP_FAILED) {
-            munmap(to, size);
-            return NULL;
-        }
-    }
-    if (size > old_size && size >= MAPPED) madvise(moved, size, MADV_HUGEPAGE);
-    return moved;
+    return is_mapped(cx, size) ? map_round(cx, size) : size;
 }
 
 /* Blocks that begin at a line lie a little behind the start of one of the C library's,
@@ -207,13 +116,125 @@ static void *line_resize(void *block, size_t old_size, size_t size)
     return line_place(raw);
 }
 
-static void default_free(ctx *cx, void *block, size_t size)
+static void kept_lock(ctx *cx)
 {
-    if (is_mapped(cx, size)) {
-        kept_give(cx, block, map_round(cx, size));
+    while (atomic_flag_test_and_set_explicit(&cx->kept_lock, memory_order_acquire)) {
+    }
+}
+
+static void kept_unlock(ctx *cx)
+{
+    atomic_flag_clear_explicit(&cx->kept_lock, memory_order_release);
+}
+
+static void *kept_remove(struct kept_list *in, int k)
+{
+    void *block = in->list[k].block;
+    memmove(&in->list[k], &in->list[k + 1], (size_t)(--in->n - k) * sizeof *in->list);
+    return block;
+}
+
+/* Takes the kept block that fits best; one that is mapped is cut to size. */
+static void *kept_take(ctx *cx, size_t size)
+{
+    struct kept_list *in = is_mapped(cx, size) ? &cx->kept : &cx->lesser;
+    kept_lock(cx);
+    int best = -1;
+    size_t have = 2 * size;
+    for (int k = 0; k < in->n; k++) {
+        const size_t there = in->list[k].size;
+        if (there < size || there >= have) continue;
+        best = k;
+        have = there;
+    }
+    void *block = best < 0 ? NULL : kept_remove(in, best);
+    kept_unlock(cx);
+    if (block && have > size && in == &cx->kept) munmap((char *)block + size, have - size);
+    return block;
+}
+
+static void block_end(void *block, size_t size, bool mapped)
+{
+    if (!block) return;
+    if (mapped) {
+        munmap(block, size);
     } else {
         line_free(block, size);
     }
+}
+
+/* Keeps a freed block, in the place of the oldest if there are enough: what is asked for
+ * next is mostly of the size of what was freed last. */
+static void kept_give(ctx *cx, void *block, size_t size)
+{
+    const bool mapped = is_mapped(cx, size);
+    struct kept_list *to = mapped ? &cx->kept : &cx->lesser;
+    struct kept_block out = {block, size};
+    if (!cx->max_memory && size >= KEPT_LEAST && size <= KEPT_MAX) {
+        out.block = NULL;
+        kept_lock(cx);
+        if (to->n == (mapped ? KEPT : KEPT_LESSER)) {
+            out.size = to->list[0].size;
+            out.block = kept_remove(to, 0);
+        }
+        to->list[to->n++] = (struct kept_block){block, size};
+        kept_unlock(cx);
+    }
+    block_end(out.block, out.size, mapped);
+}
+
+static void kept_release(struct kept_list *in, bool mapped)
+{
+    for (; in->n; in->n--)
+        block_end(in->list[in->n - 1].block, in->list[in->n - 1].size, mapped);
+}
+
+/* Address space of `size`; where they fit, aligned to huge pages. */
+static char *map_aligned(size_t size)
+{
+    const size_t align = size < MAPPED ? 0 : HUGE;
+    if (size > SIZE_MAX - HUGE) return NULL;
+    char *raw = mmap(NULL, size + align, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED) return NULL;
+    if (!align) return raw;
+    char *block = (char *)huge_round((size_t)raw);
+    if (block > raw) munmap(raw, (size_t)(block - raw));
+    const size_t tail = (size_t)(raw + size + HUGE - (block + size));
+    if (tail) munmap(block + size, tail);
+    return block;
+}
+
+static void *map_alloc(ctx *cx, size_t size)
+{
+    size = map_round(cx, size);
+    char *block = map_aligned(size);
+    if (block && size >= MAPPED) madvise(block, size, MADV_HUGEPAGE);
+    return block;
+}
+
+static void *map_resize(ctx *cx, void *block, size_t old_size, size_t size)
+{
+    old_size = map_round(cx, old_size);
+    size = map_round(cx, size);
+    if (size == old_size) return block;
+    void *moved = mremap(block, old_size, size, 0);
+    if (moved == MAP_FAILED) {
+        char *to = map_aligned(size);
+        if (!to) return NULL;
+        moved = mremap(block, old_size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+        if (moved == MAP_FAILED) {
+            munmap(to, size);
+            return NULL;
+        }
+    }
+    if (size > old_size && size >= MAPPED) madvise(moved, size, MADV_HUGEPAGE);
+    return moved;
+}
+
+static void default_free(ctx *cx, void *block, size_t size)
+{
+    kept_give(cx, block, block_takes(cx, size));
 }
 
 /* Blocks that are the C library's as they are, under a cap, too. */
@@ -226,10 +247,15 @@ static void *default_alloc(ctx *cx, void *block, size_t old_size, size_t size)
 {
     if (size > SIZE_MAX / 2) return NULL;
     const bool mapped = is_mapped(cx, size);
-    if (block && is_mapped(cx, old_size) == mapped)
+    const size_t takes = block_takes(cx, size);
+    /* What grows goes to a kept block, if there is one: bytes are copied faster than the
+     * system gives new pages. */
+    const bool grows = !block || takes > block_takes(cx, old_size);
+    void *to = grows && size >= KEPT_LEAST ? kept_take(cx, takes) : NULL;
+    if (!to && block && is_mapped(cx, old_size) == mapped)
         return mapped ? map_resize(cx, block, old_size, size)
                       : line_resize(block, old_size, size);
-    void *to = mapped ? map_alloc(cx, size) : line_alloc(size);
+    if (!to) to = mapped ? map_alloc(cx, size) : line_alloc(size);
     if (!to || !block) return to;
     memcpy(to, block, old_size < size ? old_size : size);
     default_free(cx, block, old_size);
@@ -250,9 +276,8 @@ enum { BLOCKS_KEPT = true };
 
 void mem_release(ctx *cx)
 {
-    for (int k = 0; k < cx->nkept; k++)
-        munmap(cx->kept[k].block, cx->kept[k].size);
-    cx->nkept = 0;
+    kept_release(&cx->kept, true);
+    kept_release(&cx->lesser, false);
     arena_release(cx);
     spill_end(cx);
 }
