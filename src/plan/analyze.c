@@ -391,15 +391,17 @@ static bool universe_needed(const candidates *c, const lattice_table *t)
 }
 
 /* Whether what is walked is one operand alone that others can't be walked beside: it isn't
- * in order, or has a single coordinate for each parent, for which others, which are walked
- * from their begin, would be gone through. These are searched, then, as if located. */
+ * in order, or has a single coordinate for each parent (no chain of duplicates'), for which
+ * others, which are walked from their begin, would be gone through. These are searched,
+ * then, as if located. */
 static bool walks_apart(const state *st, const candidates *c, uint64_t drive)
 {
     if (!drive || drive & (drive - 1)) return false;
     const loop_operand *o = &c->op[__builtin_ctzll(drive)];
+    if (!o->level || o->subsect) return false;
     const plevel *lv = &st->pl->access[o->access].level[o->level];
-    return o->level > 0 && !o->subsect &&
-           (!ordered(st->pl, o) || lv->props & PROP_BRANCHLESS);
+    const bool single = lv->props & PROP_BRANCHLESS && lv[-1].props & PROP_UNIQUE;
+    return !ordered(st->pl, o) || single;
 }
 
 static void assign_roles(state *st, const cin *loop, candidates *c, const loop_info *info)
