@@ -67,6 +67,58 @@ static void compressed_seek(cursor *c, int64_t i)
     settle(c);
 }
 
+/* The first of positions [p, p + n) with a coordinate of at least i, by halves that are
+ * chosen without a branch; narrow: 32 bits each, side by side. */
+static inline __attribute__((always_inline)) int64_t
+first_from(const index_array *crd, bool narrow, int64_t p, int64_t n, int64_t i)
+{
+    const int32_t *const own = crd->data;
+    while (n > 0) {
+        const int64_t half = (n + 1) / 2, last = p + half - 1;
+        p += (narrow ? own[last] : index_get(crd, last)) < i ? half : 0;
+        n -= half;
+    }
+    return p;
+}
+
+static inline __attribute__((always_inline)) int64_t
+find_many(const level *lv, bool narrow, int64_t begin, int64_t end, const void *crd,
+          int32_t width, int32_t stride, int64_t n, int64_t *pos)
+{
+    int64_t there = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = crd_at(crd, width, stride, k);
+        const int64_t p = first_from(&lv->a[STC_CRD], narrow, begin, end - begin, i);
+        const bool found = p < end && index_get(&lv->a[STC_CRD], p) == i;
+        pos[k] = found ? p : NONE;
+        there += found;
+    }
+    return there;
+}
+
+static int64_t compressed_locate_many(const level *lv, int64_t parent, const void *crd,
+                                      int32_t width, int32_t stride, int64_t n,
+                                      int64_t *pos)
+{
+    const index_array *own = &lv->a[STC_CRD];
+    const int64_t begin = index_get(&lv->a[STC_POS], parent);
+    const int64_t end = index_get(&lv->a[STC_POS], parent + 1);
+    int64_t there = 0;
+    if (lv->props & PROP_ORDERED && own->width == 4 && own->stride == 4)
+        return find_many(lv, true, begin, end, crd, width, stride, n, pos);
+    if (lv->props & PROP_ORDERED)
+        return find_many(lv, false, begin, end, crd, width, stride, n, pos);
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = crd_at(crd, width, stride, k);
+        int64_t p = begin;
+        while (p < end && index_get(own, p) != i)
+            p++;
+        pos[k] = p < end ? p : NONE;
+        there += p < end;
+    }
+    return there;
+}
+
 static stc_status compressed_coord(ctx *cx, level *lv, int64_t parent, int64_t i,
                                    int64_t *pos)
 {
@@ -143,6 +195,7 @@ const level_kind level_compressed = {
     .open = compressed_open,
     .next = compressed_next,
     .seek = compressed_seek,
+    .locate_many = compressed_locate_many,
     .view = segments_view,
     .table = segments_table,
     .size = segments_size,

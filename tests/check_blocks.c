@@ -40,6 +40,10 @@ static const char *const statements[] = {
     "R(j) = A(i,j) * Y(i,j)",
     "R(i) = A(i,j) * z(i)",
     "R(j) = A(i,j) * x(j)",
+    "R = A(i,j)",
+    "R = A(i,j) * x(j)",
+    "R = z(i) * A(i,j) * x(j)",
+    "R = x(j) * A(i,j) * z(i)",
 };
 enum { STATEMENTS = sizeof statements / sizeof *statements };
 

@@ -297,6 +297,45 @@ START_TEST(stretches)
 }
 END_TEST
 
+/* One operand is walked and the other searched: rows that aren't in order, or have one
+ * coordinate for each parent; sums that all meet in one value. */
+#define ROWS_AND_VECTOR(rows, vector, type)                                                \
+    "tensor A " rows " " type " [90,700] = random(density=0.1, seed=1)\n"                  \
+    "tensor v " vector " " type " [700] = random(density=0.3, seed=2)\n"                   \
+    "tensor x dense " type " [90] = random(density=1, seed=3)\n"                           \
+    "tensor z dense " type " [700] = random(density=1, seed=4)\n"                          \
+    "tensor y dense " type
+#define TURNED_HASH "(i,j) -> (j : dense, i : hashed)"
+#define LINES_OF "nest fiber -> accumulate, in a cascade of 3 loops"
+static const tiers_case searched[] = {
+    {ROWS_AND_VECTOR("hash", "svec", "f64"), "y(i) = A(i,j) * v(j)", "nest fiber -> sum"},
+    {ROWS_AND_VECTOR("hash", "svec", "f32"), "y(i) = v(j) * A(i,j)", "nest fiber -> sum"},
+    {ROWS_AND_VECTOR("hash", "svec", "i64"), "y(i) = A(i,j) * v(j)", "nest fiber -> sum"},
+    {ROWS_AND_VECTOR("hash", "(j) -> (j : compressed(index64))", "f64"),
+     "y(i) = A(i,j) * v(j)", "nest fiber -> sum"},
+    {ROWS_AND_VECTOR("hash", "svec", "f64"), "y(i) = max(j: A(i,j) * v(j))", "cascade"},
+    {ROWS_AND_VECTOR("hash", "svec", "f64"), "y(i) = A(i,j) + v(j)", "cascade"},
+    {ROWS_AND_VECTOR("hash", "svec", "f64"), "y(i,j) = A(i,j) * v(j)", "cascade"},
+    {ROWS_AND_VECTOR("hash", "svec", "f64"), "y(j) = max(i: A(i,j))", "cascade"},
+    {ROWS_AND_VECTOR(TURNED_HASH, "svec", "f64"), "y(i) = min(j: A(i,j))", "cascade"},
+    {ROWS_AND_VECTOR("ell", "svec", "f64"), "y(i) = A(i,j) * v(j)", LINES_OF},
+    {ROWS_AND_VECTOR("ell", "svec", "i64"), "y(i) = A(i,j) * v(j)", LINES_OF},
+    {ROWS_AND_VECTOR("ell", "(j) -> (j : compressed(index64))", "f64"),
+     "y(i) = A(i,j) * v(j)", LINES_OF},
+    {ROWS_AND_VECTOR("ell", "svec", "f64"), "y = A(i,j)", "cascade of 3 loops"},
+    {ROWS_AND_VECTOR("ell", "svec", "f32"), "y = A(i,j)", "cascade of 3 loops"},
+    {ROWS_AND_VECTOR("ell", "svec", "i64"), "y = A(i,j)", "cascade of 3 loops"},
+    {ROWS_AND_VECTOR("ell", "svec", "f64"), "y = x(i) * A(i,j) * z(j)", "cascade of 3"},
+    {ROWS_AND_VECTOR("ell", "svec", "f64"), "y = A(i,j) * v(j)", "cascade of 3"},
+};
+enum { SEARCHED = sizeof searched / sizeof *searched };
+
+START_TEST(others_are_searched)
+{
+    statement_agrees(&searched[_i]);
+}
+END_TEST
+
 Suite *suite_merge(void)
 {
     Suite *s = suite_create("merge");
@@ -314,6 +353,7 @@ Suite *suite_merge(void)
     tcase_add_loop_test(c, keys, 0, 3);
     tcase_add_test(c, several_fibers);
     tcase_add_test(c, stretches);
+    tcase_add_loop_test(c, others_are_searched, 0, SEARCHED);
     suite_add_tcase(s, c);
     return s;
 }

@@ -338,12 +338,21 @@ static bool ordered(const plan *pl, const loop_operand *o)
     return pl->access[o->access].level[o->level].props & PROP_ORDERED;
 }
 
+/* Whether a coordinate of o is found in less than linear time, wherever it stood before. */
+static bool searches(const plan *pl, const loop_operand *o)
+{
+    const plevel *lv = &pl->access[o->access].level[o->level];
+    const uint32_t found = PROP_ORDERED | PROP_UNIQUE;
+    return !o->subsect && lv->kind->caps & CAP_SEEK && (lv->props & found) == found;
+}
+
 /* What it costs to walk o, as far as levels tell; inner: others are below what loops around
  * have bound, so that they are short where a first level is walked again from its begin. */
 static int walk_cost(const state *st, const loop_operand *o, bool inner)
 {
     const bool sought = locates(st->pl, o);
-    return 4 + (sought ? 2 : 0) + (sought && inner && !o->level ? 20 : 0) +
+    const int again = sought ? 20 : searches(st->pl, o) ? 4 : 0;
+    return 4 + (sought ? 2 : 0) + (inner && !o->level ? again : 0) +
            (ordered(st->pl, o) ? 0 : 1) + o->subsect + (everywhere(st, o) ? 40 : 0);
 }
 
@@ -381,14 +390,30 @@ static bool universe_needed(const candidates *c, const lattice_table *t)
     return false;
 }
 
+/* Whether what is walked is one operand alone that others can't be walked beside: it isn't
+ * in order, or has a single coordinate for each parent (no chain of duplicates'), for which
+ * others, which are walked from their begin, would be gone through. These are searched,
+ * then, as if located. */
+static bool walks_apart(const state *st, const candidates *c, uint64_t drive)
+{
+    if (!drive || drive & (drive - 1)) return false;
+    const loop_operand *o = &c->op[__builtin_ctzll(drive)];
+    if (!o->level || o->subsect) return false;
+    const plevel *lv = &st->pl->access[o->access].level[o->level];
+    const bool single = lv->props & PROP_BRANCHLESS && lv[-1].props & PROP_UNIQUE;
+    return !ordered(st->pl, o) || single;
+}
+
 static void assign_roles(state *st, const cin *loop, candidates *c, const loop_info *info)
 {
     plan *pl = st->pl;
     uint64_t drive = info->universe ? 0 : choose_drive(st, c, &info->loop_table);
+    const bool apart = walks_apart(st, c, drive);
     int walkers = 0, sought = 0;
     for (int k = 0; k < c->here; k++) {
         loop_operand *o = &c->op[k];
-        o->role = in(drive, k) ? MERGE_WALK : locates(pl, o) ? MERGE_LOCATE : MERGE_FOLLOW;
+        const bool located = locates(pl, o) || (apart && searches(pl, o));
+        o->role = in(drive, k) ? MERGE_WALK : located ? MERGE_LOCATE : MERGE_FOLLOW;
         walkers += o->role == MERGE_WALK;
         sought += o->role == MERGE_FOLLOW;
     }
@@ -466,6 +491,29 @@ static void note_certain(state *st, const loop_info *info, const loop_bits *b)
     }
 }
 
+/* Where a loop goes through all coordinates only for an operand of whose levels below one
+ * is looked up at a coordinate that loops around have bound: most are absent. What is
+ * stored costs less, in the order of the loops. */
+static void refuse_lookups(const state *st, const loop_info *info, const loop_bits *b,
+                           uint64_t before)
+{
+    plan *pl = st->pl;
+    if (!info->universe || !info->skip) return;
+    const uint64_t sure = lattice_certain(&info->skip_table, info->bits);
+    for (int k = 0; k < info->late_count; k++) {
+        const loop_late *l = &info->late[k];
+        paccess *x = &pl->access[l->access];
+        const plevel *lv = &x->level[l->level];
+        const int bit = b->bit[l->access];
+        if (!l->located || lv->props & PROP_FULL || bit < 0 || !in(sure, bit) ||
+            !plan_indices(pl, &lv->at) || !affine_bound(&lv->at, before))
+            continue;
+        if (!x->converted && !x->native && pl->p->tensor[x->source].role != ROLE_WORK &&
+            !precompute_of(pl, x->source))
+            x->why = "it would be looked up at all coordinates of a loop";
+    }
+}
+
 /* Room for every level of every access. */
 static loop_late *late_room(plan *pl)
 {
@@ -528,6 +576,7 @@ static stc_status analyze_loop(state *st, cin *loop)
     if (!s) s = place_late(&inner, loop->uses, st->bound, info->late, &info->late_count);
     if (!s && info->pin.way != PIN_CHOSEN) s = second_table(&inner, loop, info, &bits);
     if (s) return s;
+    if (info->pin.way == PIN_ROUND) refuse_lookups(&inner, info, &bits, st->bound);
     if (info->skip) note_certain(&inner, info, &bits);
     s = reach_tables(pl, loop->body, &bits, info->bits);
     if (s) return s;

@@ -49,7 +49,9 @@ struct walk {
     int nstep, tail_at, nline, nbound;
     int block; /* the step whose coordinates have blocks below; -1: none */
     tail_way tail;
+    bool three; /* BLOCKS: a third factor, which stays along runs but not in blocks */
     int64_t limit[AFFINE_BOUNDS];
+    const void *one;
     run_kernel run;
     blocks_kernel fiber;
     int64_t rounds;
@@ -131,8 +133,9 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
 
 /* ---- kernels --------------------------------------------------------------------- */
 
-/* out[k * so] += f * v[k * sv] * x[k * sx]; without a second factor, sx is 0. */
+/* out[k * so] += f * v[k * sv] * x[k * sx] */
 #define LOOPS(T, PLUS, TIMES)                                                              \
+    static const class_##T one_##T = 1;                                                    \
     INLINE void add_##T(class_##T *o, int64_t so, const class_##T *v, int64_t sv,          \
                         const class_##T *x, int64_t sx, int64_t n, class_##T f)            \
     {                                                                                      \
@@ -163,53 +166,59 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
     static class_##T factor_##T(const walk *w, const int64_t *at)                          \
     {                                                                                      \
         class_##T f = *(const class_##T *)&w->a->factor;                                   \
-        for (int k = 2; k < w->a->nload; k++)                                              \
+        for (int k = w->three ? 3 : 2; k < w->a->nload; k++)                               \
             f = TIMES(f, ((const class_##T *)w->a->vals[k])[at[k]]);                       \
         return f;                                                                          \
     }                                                                                      \
     static void run_##T(const walk *w, const walk_step *s, int64_t n, int64_t pos,         \
                         int64_t by, const int64_t *at)                                     \
     {                                                                                      \
-        static const class_##T one = 1;                                                    \
         const affine *a = w->a;                                                            \
-        const bool two = a->nload > 1;                                                     \
         class_##T *o = (class_##T *)a->out + at[0];                                        \
         const class_##T *v = (const class_##T *)a->vals[0] + pos;                          \
-        const class_##T *x = two ? (const class_##T *)a->vals[1] + at[1] : &one;           \
-        pick_##T(o, s->coef[0], v, by, x, two ? s->coef[1] : 0, n, factor_##T(w, at));     \
+        const class_##T *x = (const class_##T *)a->vals[1] + at[1];                        \
+        pick_##T(o, s->coef[0], v, by, x, s->coef[1], n, factor_##T(w, at));               \
     }                                                                                      \
-    /* Runs of n places, h of them a block: places are a run's, then a row's, apart. */    \
+    /* Runs of n places, h of them a block: places are a run's, then a row's, apart; z, if \
+     * any, has a factor of each row, zr apart. */                                         \
     INLINE void block_##T(const int64_t *r, const int64_t *c, class_##T *o,                \
                           const class_##T *v, int64_t width, const class_##T *x,           \
-                          int64_t h, int64_t n, class_##T f)                               \
+                          const class_##T *z, int64_t zr, int64_t h, int64_t n,            \
+                          class_##T f)                                                     \
     {                                                                                      \
         for (int64_t i = 0; i < h; i++)                                                    \
-            add_##T(o + i * r[0], c[0], v + i * width, 1, x + i * r[1], c[1], n, f);       \
+            add_##T(o + i * r[0], c[0], v + i * width, 1, x + i * r[1], c[1], n,           \
+                    z ? TIMES(f, z[i * zr]) : f);                                          \
     }                                                                                      \
     INLINE void blocks_##T(walk *w, const int64_t *at, int64_t begin, int64_t end,         \
-                           int64_t size, bool square, int64_t so, int64_t sx)              \
+                           int64_t size, bool square, int64_t so, int64_t sx, bool three)  \
     {                                                                                      \
         const walk_step *s = &w->step[w->tail_at], *row = s + 1, *run = s + 2;             \
         const affine_level lv = *s->lv;                                                    \
         const affine *a = w->a;                                                            \
         const int64_t high = square ? size : row->lv->extent;                              \
         const int64_t width = size ? size : run->lv->extent, all = high * width;           \
-        const int64_t r[2] = {row->coef[0], row->coef[1]}, c[2] = {so, sx};                \
+        const int X = three && run->coef[1] == 0 ? 2 : 1, Z = 3 - X;                       \
+        const int64_t r[2] = {row->coef[0], row->coef[X]}, c[2] = {so, sx};                \
+        const int64_t rz = three ? row->coef[Z] : 0;                                       \
         const class_##T *v = (const class_##T *)a->vals[0] + begin * all;                  \
-        const class_##T *x = a->vals[1], f = factor_##T(w, at);                            \
+        const class_##T *x = a->vals[X], f = factor_##T(w, at);                            \
+        const class_##T *z = three ? a->vals[Z] : NULL;                                    \
         class_##T *o = a->out; /* places are added up first: outside they are anything */  \
         int64_t first, last;                                                               \
         sure_range(w, s, 2, at, &first, &last);                                            \
         w->rounds += (end - begin) * all;                                                  \
         for (int64_t p = begin; p < end; p++, v += all) {                                  \
             const int64_t j = affine_coord(&lv, p);                                        \
-            if (j >= first && j < last) {                                                  \
-                block_##T(r, c, o + (at[0] + j * s->coef[0]), v, width,                    \
-                          x + (at[1] + j * s->coef[1]), high, width, f);                   \
-                continue;                                                                  \
-            }                                                                              \
             int64_t there[LINES], lo = row->lo, hi = row->hi, left = run->lo;              \
             int64_t right = run->hi;                                                       \
+            if (j >= first && j < last) {                                                  \
+                block_##T(r, c, o + (at[0] + j * s->coef[0]), v, width,                    \
+                          x + (at[X] + j * s->coef[X]),                                    \
+                          three ? z + (at[Z] + j * s->coef[Z]) : NULL, rz, high, width,    \
+                          f);                                                              \
+                continue;                                                                  \
+            }                                                                              \
             if (outside(w, s, at, j)) continue;                                            \
             move(w, s, j, at, there);                                                      \
             cut(w, row, there, &lo, &hi);                                                  \
@@ -217,7 +226,8 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
             if (hi <= lo || right <= left) continue;                                       \
             block_##T(r, c, o + (at[0] + j * s->coef[0] + lo * r[0] + left * so),          \
                       v + lo * width + left, width,                                        \
-                      x + (at[1] + j * s->coef[1] + lo * r[1] + left * sx), hi - lo,       \
+                      x + (at[X] + j * s->coef[X] + lo * r[1] + left * sx),                \
+                      three ? z + (at[Z] + j * s->coef[Z] + lo * rz) : NULL, rz, hi - lo,  \
                       right - left, f);                                                    \
         }                                                                                  \
     }                                                                                      \
@@ -228,18 +238,21 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
         const bool gather = so == 0 && sx == 1, scatter = so == 1 && sx == 0;              \
         const int64_t width = run->lv->extent;                                             \
         const bool square = run[-1].lv->extent == width;                                   \
-        if (width == 4 && square && gather)                                                \
-            blocks_##T(w, at, begin, end, 4, true, 0, 1);                                  \
+        if (w->three)                                                                      \
+            blocks_##T(w, at, begin, end, 0, false, so, run->coef[1] + run->coef[2],       \
+                       true);                                                              \
+        else if (width == 4 && square && gather)                                           \
+            blocks_##T(w, at, begin, end, 4, true, 0, 1, false);                           \
         else if (width == 4 && square && scatter)                                          \
-            blocks_##T(w, at, begin, end, 4, true, 1, 0);                                  \
+            blocks_##T(w, at, begin, end, 4, true, 1, 0, false);                           \
         else if (width == 8 && gather)                                                     \
-            blocks_##T(w, at, begin, end, 8, false, 0, 1);                                 \
+            blocks_##T(w, at, begin, end, 8, false, 0, 1, false);                          \
         else if (width == 8 && scatter)                                                    \
-            blocks_##T(w, at, begin, end, 8, false, 1, 0);                                 \
+            blocks_##T(w, at, begin, end, 8, false, 1, 0, false);                          \
         else if (width == 2 && gather)                                                     \
-            blocks_##T(w, at, begin, end, 2, false, 0, 1);                                 \
+            blocks_##T(w, at, begin, end, 2, false, 0, 1, false);                          \
         else                                                                               \
-            blocks_##T(w, at, begin, end, 0, false, so, sx);                               \
+            blocks_##T(w, at, begin, end, 0, false, so, sx, false);                        \
     }                                                                                      \
     INLINE void plain_##T(class_##T *o, const class_##T *x, const class_##T *v,            \
                           const char *to, int64_t to_step, const char *from,               \
@@ -424,7 +437,7 @@ static void add_step(walk *w, walk_step s, int d)
     const affine *a = w->a;
     if (s.lo < a->lo[d]) s.lo = a->lo[d];
     if (s.hi > a->hi[d]) s.hi = a->hi[d];
-    for (int k = 0; k < w->nline; k++)
+    for (int k = 0; k < a->nload; k++)
         s.coef[k] = a->line[k].coef[d];
     for (int b = 0; b < w->nbound; b++) {
         s.coef[w->nline + b] = a->bound[b].line.coef[d];
@@ -462,15 +475,20 @@ static void choose_tail(walk *w)
     const walk_step *s = &w->step[w->nstep];
     const int n = w->nstep;
     const vclass cls = (vclass)w->a->cls;
-    const bool f64 = cls == CLASS_F64, f32 = cls == CLASS_F32, two = w->a->nload == 2;
+    const bool f64 = cls == CLASS_F64, f32 = cls == CLASS_F32, two = w->nline == 2;
     w->run = f64 ? run_F64 : f32 ? run_F32 : run_I64;
+    w->one = f64 ? (const void *)&one_F64 : f32 ? (const void *)&one_F32 : &one_I64;
     w->fiber = NULL;
     w->tail = TAIL_POINT;
+    w->three = false;
     w->tail_at = n;
     w->block = -1;
     for (int k = 0; k + 1 < n; k++)
         if (w->step[k].way == WAY_COORDS && w->step[k + 1].way <= WAY_VIEW) w->block = k;
-    if (two && n > 2 && s[-3].way == WAY_COORDS && ranged(&s[-2]) && ranged(&s[-1])) {
+    const bool three = w->nline == 3 && (!s[-1].coef[1] || !s[-1].coef[2]);
+    if ((two || three) && n > 2 && s[-3].way == WAY_COORDS && ranged(&s[-2]) &&
+        ranged(&s[-1])) {
+        w->three = three;
         w->tail = TAIL_BLOCKS;
         w->tail_at = n - 3;
         w->fiber = f64 ? fiber_F64 : f32 ? fiber_F32 : fiber_I64;
@@ -516,15 +534,17 @@ static bool find_steps(walk *w)
 stc_status blocks_run(machine *mc, affine *a, int64_t last)
 {
     walk w = {.mc = mc, .a = a, .nline = a->nload, .nbound = a->nbound};
-    int64_t at[LINES];
+    int64_t at[LINES] = {0};
     slot *s = &mc->slot[a->sink.a];
+    if (a->nload == 1) w.nline++; /* a second factor, which stays where it is */
     if (a->sink.kind != SINK_ACC || !find_steps(&w)) return SUPER_REPLAY;
     choose_tail(&w);
+    if (a->nload == 1) a->vals[1] = w.one;
     if (s->t->stains.on) s->t->stains.on = false; /* not where threads share it */
     s->stores++;
     if (asm_value(mc, s, last)) return mc->cx->diag.status;
     a->out = s->t->vals;
-    for (int k = 0; k < w.nline; k++)
+    for (int k = 0; k < a->nload; k++)
         at[k] = a->line[k].base;
     for (int b = 0; b < w.nbound; b++) {
         at[w.nline + b] = a->bound[b].line.base;

@@ -116,11 +116,12 @@ static bool appends_in_bulk(const level *lv)
     return lv->kind->append_room && (lv->props & ASK) == (PROP_UNIQUE | PROP_ORDERED);
 }
 
-static sink_way way_of(machine *mc, stage_sink *x, const slot *r)
+/* meets: values are added to what is there, of a result with one value if at the root. */
+static sink_way way_of(machine *mc, stage_sink *x, const slot *r, bool meets)
 {
     bool columns = true, bulk = true;
     if (x->above != ROOT && !mc->c[x->above].kept) return SINK_BY_LANE;
-    if (x->nrung == 0) return SINK_BY_LANE;
+    if (x->nrung == 0) return meets && x->above == ROOT ? SINK_BY_PLACE : SINK_BY_LANE;
     for (int k = 0; k < x->nrung; k++) {
         rung *g = &x->rung[k];
         const level *lv = &r->t->level[g->level];
@@ -154,7 +155,7 @@ void stage_sinks_prepare(machine *mc, stage *st)
         to->nrung = 0; /* nowhere: what is reduced has no place */
         if (x->kind != SINK_STORE && x->kind != SINK_ACC) continue;
         find_rungs(st, x->b, to);
-        to->way = (uint8_t)way_of(mc, to, &mc->slot[x->a]);
+        to->way = (uint8_t)way_of(mc, to, &mc->slot[x->a], x->kind == SINK_ACC);
         if (to->way == SINK_BY_LANE) stage_results_turn(st->out, x->a);
         for (int j = 0; to->way == SINK_BY_PLACE && j < to->nrung; j++)
             to->rung[j].at->column[to->rung[j].place] = true;

@@ -156,7 +156,9 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
     if (at->form == COL_LINES) {
         put_lines(st, r->t, x, at, v);
     } else if (x->kind == SINK_ACC) {
-        accumulate(r->t, x, at, v, n, g->scratch);
+        const bool folds = at->form == COL_FIXED && class_type(cls) == r->t->type;
+        const void *all = folds ? strip_halves(g, x, v) : NULL;
+        accumulate(r->t, x, at, all ? all : v, all ? 1 : n, g->scratch);
     } else if (at->form == COL_STEP) {
         strip_store(r->t->type, r->t->vals, at->base, v, cls, n);
     } else if (at->form == COL_ARRAY) {

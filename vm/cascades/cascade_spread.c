@@ -280,13 +280,16 @@ static bool locate_late(const stage *st, const located *x, column *c)
     return true;
 }
 
-/* Any kind of level, element by element. */
+/* Any kind of level, below one parent at once or element by element. */
 static void locate_any(machine *mc, const stage *st, int id, const level *lv,
                        const located *x)
 {
     column *c = &st->g->place[id];
     cursor above[STC_MAX_ORDER], found = {0};
     const uint16_t up = st->link.up[id];
+    if (x->coef == 1 && !x->shift &&
+        strip_locate_runs(lv, x->up, st->row, &st->g->icol[0], st->g->n, c))
+        return;
     for (int e = 0; e < st->g->n; e++) {
         int64_t at;
         if (__builtin_mul_overflow(column_get(&st->g->icol[0], e), x->coef, &at) ||

@@ -156,10 +156,17 @@ const void *strip_spread(strip *s, int node); /* as an array of n lanes */
 void strip_at_lane(machine *mc, const strip *s, int lane);
 /* A loop inside that is run for all lanes has failed in one of them, and told what. */
 void strip_fault_inside(strip *s, int at_lane);
+/* All lanes' values folded into one, halves onto each other until one is left: the same
+ * order every time. NULL: they can't be in that order, or the host's function failed. */
+const void *strip_halves(strip *s, const sink *x, const void *values);
 /* Adds all lanes to a workspace of one index at once; false: nothing was done, for what
  * only ws_add can do. */
 bool strip_add_string(machine *mc, strip *s, const sink *x, stc_status *st);
 int64_t strip_place_coord(const machine *mc, const strip *s, int place, int lane);
+/* Positions of coordinates i below parents, each run of lanes below one parent at once;
+ * rows: the lane of `up` that each is below, NULL: its own. False: not in this level. */
+bool strip_locate_runs(const level *lv, const column *up, const int *rows, const column *i,
+                       int n, column *c);
 /* A cursor that stands where a place does in a lane, and those above it; c has
  * room for all levels. NULL: the root. */
 const cursor *strip_stand(const machine *mc, const strip *s, int place, int lane,

@@ -257,25 +257,22 @@ static bool place_in_ranges(const machine *mc, strip *s, int id, const level *lv
     return true;
 }
 
-/* Run by run of lanes below one parent, each run at once. */
-static bool place_in_runs(strip *s, int id, const level *lv)
+bool strip_locate_runs(const level *lv, const column *up, const int *rows, const column *i,
+                       int n, column *c)
 {
-    const place *x = &s->s.place[id];
-    column *c = &s->place[id];
-    const column *up = &s->place[x->up], *i = &s->icol[x->icol];
     int64_t there = 0;
-    if (!lv->kind->locate_many || up->ranged) return false;
-    if (up->form == COL_STEP) return false; /* runs of one */
-    for (int k = 0, end; k < s->n; k = end) {
-        const int64_t p = column_get(up, k);
-        for (end = k; end < s->n && column_get(up, end) == p; end++)
+    if (!lv->kind->locate_many || up->ranged || !(lv->props & PROP_UNIQUE)) return false;
+    if (up->form == COL_STEP && !rows) return false; /* runs of one */
+    for (int k = 0, end; k < n; k = end) {
+        const int64_t p = column_get(up, rows ? rows[k] : k);
+        for (end = k; end < n && column_get(up, rows ? rows[end] : end) == p; end++)
             c->data[end] = p < 0 ? NONE : column_get(i, end);
         if (p >= 0)
             there += lv->kind->locate_many(lv, p, c->data + k, sizeof *c->data,
                                            sizeof *c->data, end - k, c->data + k);
     }
     c->form = COL_ARRAY;
-    c->full = there == s->n;
+    c->full = there == n;
     c->ranged = false;
     return true;
 }
@@ -285,9 +282,9 @@ static void eval_place(machine *mc, strip *s, int id)
     const place *x = &s->s.place[id];
     column *c = &s->place[id];
     const level *lv = &mc->slot[x->tensor].t->level[x->level];
-    if (x->varies && x->kind == PLACE_LOCATE &&
+    if (x->varies &&
         (place_in_ranges(mc, s, id, lv) || place_in_step(mc, s, id, lv) ||
-         place_in_runs(s, id, lv)))
+         strip_locate_runs(lv, &s->place[x->up], NULL, &s->icol[x->icol], s->n, c)))
         return;
     const int n = x->varies ? s->n : 1;
     cursor up[STC_MAX_ORDER], found = {0};

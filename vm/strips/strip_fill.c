@@ -63,8 +63,8 @@ static bool locate_view(machine *mc, const strip *s, const merge_operand *o)
     if (o->up != ROOT && mc->c[o->up].c.at == NONE) return true;
     const cursor *up = o->up == ROOT ? NULL : &mc->c[o->up].c;
     const level *lv = &mc->slot[o->tensor].t->level[o->level];
+    if (lv->kind->locate_many) return tensor_unique(mc->slot[o->tensor].t, o->level);
     if (!lv->kind->locate) return false; /* what stands above others is never ranged */
-    if (lv->kind->locate_many) return true;
     fiber_view v;
     lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, &v);
     return v.shape == VIEW_RANGE;

@@ -53,22 +53,20 @@ static bool in_any_order(const strip *s, const sink *x)
     return (fn_at(x->fn)->flags & BOTH) == BOTH && s->n >= STRIP_FEW;
 }
 
-/* Halves fold onto each other until one is left: the same order every time. What fails (by
- * a function of the host's) is done again in order, to fail at its place. */
-static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
+const void *strip_halves(strip *s, const sink *x, const void *values)
 {
     const vclass cls = (vclass)x->cls;
     const size_t size = class_size(cls);
-    const char *in = strip_spread(s, x->node), *why;
+    const char *in = values, *why;
     char *out = s->scratch, *other = out + STRIP / 2 * sizeof(value);
-    if (!in_any_order(s, x)) return reduce_in_order(mc, s, x);
+    if (!in_any_order(s, x)) return NULL;
     for (int n = s->n; n > 1;) {
         const int half = n / 2;
         const void *two[2] = {in, in + (size_t)(n - half) * size};
         if (x->kind != SINK_HOST)
             fn_array_of(x->fn, cls)(out, two[0], two[1], NULL, half);
         else if (host_call(x->at->u.host, half, two, out, &why))
-            return reduce_in_order(mc, s, x);
+            return NULL;
         /* the odd one stays where it is, past the half */
         if (n % 2) memcpy(out + (size_t)half * size, in + (size_t)half * size, size);
         n -= half;
@@ -76,8 +74,16 @@ static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
         out = other;
         other = (char *)(uintptr_t)in;
     }
+    return in;
+}
+
+/* What fails (by a function of the host's) is done again in order, to fail at its place. */
+static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
+{
+    const void *one = strip_halves(s, x, strip_spread(s, x->node));
+    if (!one) return reduce_in_order(mc, s, x);
     value acc = mc->v[x->a];
-    if (reduce_one(mc, s, x, &acc, class_get(cls, in, 0), 0)) {
+    if (reduce_one(mc, s, x, &acc, class_get((vclass)x->cls, one, 0), 0)) {
         diag_clear(mc->cx);
         return reduce_in_order(mc, s, x);
     }
