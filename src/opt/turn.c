@@ -111,12 +111,23 @@ static const bexpr *find_rows(const program *p, const bexpr *e, uint64_t set)
     return found;
 }
 
+/* Whether levels are something else than modes, as of blocks and diagonals: their loops go
+ * along other lines. */
+static bool has_maps(const program *p, const bexpr *e)
+{
+    bool maps = e->kind == B_ACCESS && !format_is_plain(&p->tensor[e->tensor].fmt);
+    for (int k = 0; k < e->nargs && !maps; k++)
+        maps = has_maps(p, e->args[k]);
+    return maps;
+}
+
 /* What a reduction reads in rows along another index of the result, if nothing has rows
  * along its own. */
 static const bexpr *read_across(const program *p, const bstmt *s, const bexpr *r)
 {
     const uint64_t along = along_result(p, s);
-    if (!along || r->kind != B_REDUCE || find_rows(p, r, along)) return NULL;
+    if (!along || r->kind != B_REDUCE || find_rows(p, r, along) || has_maps(p, r))
+        return NULL;
     return find_rows(p, r, ~(along | bound_by(r)));
 }
 
