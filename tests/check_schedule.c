@@ -399,8 +399,8 @@ static const char *const mapped[] = {
     "(i,j) -> (j : dense, j-i : compressed)",
     "(i,j) -> (j-i : dense, j : range, i : offset)",
     "(i,j) -> (i/3 : dense, j/2 : compressed, i%3 : dense, j%2 : bytemap)",
-    "(i,j) -> (i/6 : dense, j/2 : hashed, i/2%3 : compressed, i%2 : dense, j%2 : "
-    "compressed)",
+    ("(i,j) -> (i/6 : dense, j/2 : hashed, i/2%3 : compressed, i%2 : dense, j%2 : "
+     "compressed)"),
     "(i,j) -> (i/2 : compressed(nonunique), j/2 : singleton, i%2 : dense, j%2 : dense)",
 };
 static const struct {
