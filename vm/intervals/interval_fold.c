@@ -15,7 +15,8 @@ enum { LONG = 64 }; /* coordinates for each run: with fewer, elements are faster
 /* What is added can be folded, and hasn't turned out to be short. */
 static bool folds_there(const machine *mc, const ivl_loop *v, const sink *x)
 {
-    if (v->g.s.nsink != 1 || !(fn_at(x->fn)->flags & FP_ASSOCIATIVE)) return false;
+    const bool merges = x->fn >= 0 && fn_at(x->fn)->flags & FP_ASSOCIATIVE;
+    if (v->g.s.nsink != 1 || !merges) return false;
     if (x->kind == SINK_WSADD) return mc->slot[x->a].ws->kind == &ws_kind_runs;
     return x->kind == SINK_ACC && v->depth && !v->of->folds_not &&
            interval_takes_every(mc, v, &v->of->target);
