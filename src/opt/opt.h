@@ -215,6 +215,9 @@ const tensor *stats_tensor(const opt *o, int slot); /* NULL: not known */
 /* skew.c: what is known of indices that several operands have. */
 stc_status skews(opt *o);
 
+/* rewrite.c: the indices that a product has left when it is reduced. */
+uint64_t left_of(const product *x);
+
 /* turn.c: the innermost index that a format has, as a set; whether an operand is in e that
  * may be read across, quick; marks those in e of which a copy pays. */
 uint64_t innermost_index(const program *p, const bexpr *e);

@@ -43,8 +43,7 @@ static double each_costs(const opt *o, const product *x)
     return price * (least > 1 ? least : 1);
 }
 
-/* What a product has left when it is reduced. */
-static uint64_t left_of(const product *x)
+uint64_t left_of(const product *x)
 {
     uint64_t out = 0;
     for (int k = 0; k < x->n; k++)

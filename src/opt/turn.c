@@ -147,11 +147,8 @@ bool turn_result_may(const program *p, const bstmt *s)
 bool turns_result(const opt *o, const product *x)
 {
     const bexpr *const rows = o->pattern ? NULL : read_across(o->p, o->s, x->r);
-    uint64_t out = 0;
+    const uint64_t out = left_of(x);
     double n;
-    for (int k = 0; k < x->n; k++)
-        out |= x->factor[k].indices;
-    out &= ~x->reduced;
     return rows && stats_extent(o, rows->tensor, 0, &n) &&
            __builtin_popcountll(out) == o->s->nsub &&
            cost_nest(o, x->factor, x->n) > copied * cost_places(o, out);
