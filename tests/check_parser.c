@@ -174,7 +174,8 @@ static const struct {
     {"with reorder(i)", 1, 1},
     {"y(i) = max(i in 0: A(i))", 1, 0},
     {"}", 1, 1},
-    {"a = {1}", 1, 5},
+    {"a = {1}", 1, 7},
+    {"a = 2 + {1}", 1, 9},
 };
 
 START_TEST(errors)

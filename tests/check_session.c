@@ -43,6 +43,34 @@ START_TEST(printing)
 }
 END_TEST
 
+/* Data without a declaration: what was declared of the name stays. */
+START_TEST(data_alone)
+{
+    EXPECT("x = [1,2,3]", "x", 1, 2, 3);
+    EXPECT("x = [1,2,3]\nx = [[1.5,2]]", "x", 1.5, 2);
+    EXPECT("x = eye(2); x = arange(3)", "x", 0, 1, 2);
+    EXPECT("n = 2; x = ones(n, n); y(i) = x(i,j)", "y", 2, 2);
+    EXPECT("tensor x svec i8 [3] fill 4 = { 0: 1 }\nx = { 2: 7 }", "x", 4, 4, 7);
+    EXPECT("tensor x csr i8; x = [[1,0],[0,2]]; y(j) = x(i,j)", "y", 1, 2);
+    EXPECT("repeat 2 { x = [1,2]; x(i) += 1 }", "x", 2, 3);
+    EXPECT("def f(n) -> x { x = zeros(n) }\ny = f(2)", "y", 0, 0);
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    const stc_tensor *t, *after;
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, "tensor A csr i8; A = [[1,0],[0,2]]", NULL));
+    ck_ok(m, stc_session_get(s, "A", &t));
+    ck_assert_str_eq(stc_tensor_format(t), "csr");
+    ck_assert_int_eq(stc_tensor_type(t), STC_I8);
+    ck_assert_int_eq(stc_session_exec(s, "A = [1,2]", NULL), STC_ERR_PROGRAM);
+    ck_ok(m, stc_session_get(s, "A", &after));
+    ck_assert_ptr_eq(after, t);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 START_TEST(control)
 {
     EXPECT("a = 1\nrepeat 5 { a = a * 2 }", "a", 32);
@@ -341,6 +369,7 @@ Suite *suite_session(void)
     tcase_add_test(c, control);
     tcase_add_test(c, errors_leave_things);
     tcase_add_test(c, declarations);
+    tcase_add_test(c, data_alone);
     tcase_add_test(c, functions);
     tcase_add_test(c, files);
     tcase_add_test(c, schedules);

@@ -129,6 +129,8 @@ static const topic topics[] = {
      "  > tensor S csr f64 [90,90] = random(0.01)     # the density alone\n"
      "  > tensor C csc                                # shape from its first assignment\n"
      "  > n = 9; tensor Z csr [n, 2*n]; tensor I csr = eye(n)     # scalars; also arange\n"
+     "  > x = [1,2,3]; A = \"bcsstk13.mtx\"             # data alone: dense, or the "
+     "file's\n"
      "\n"
      "A declared tensor keeps its format, type and fill; an undeclared one takes those\n"
      "of what is assigned to it.\n"},

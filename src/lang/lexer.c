@@ -305,6 +305,10 @@ static token *lex_operator(lexer *lx, token *t, char c, char d)
         return set ? TWO(T_OP, OPR_NE) : ONE(T_NOT, 0);
     case '?':
         return bad(lx, t, "there is no `?:`: select(condition, then, else) chooses");
+    case '\'':
+        return bad(lx, t,
+                   "no quote stands here: A transposed is B(i,j) = A(j,i), and texts "
+                   "are in double quotes");
     case '@':
         return bad(lx, t, "there is no `@`: a product is C(i,j) = sum(k: A(i,k) * B(k,j))");
     case '.':

@@ -1,6 +1,7 @@
 /* parse_decl.c: declarations of tensors and formats → syntax tree.
  *
  *     tensor NAME [format] [type] [shape] [fill v] [= initial] the first two in any order
+ *     NAME = initial                                           what can't be an expression
  *     format NAME [(parameters)] = (modes) -> (coordinate : kind[(flags)], …)
  *
  * A type's name after `tensor NAME` may stand without a format.
@@ -331,6 +332,39 @@ static ast *initial(parser *p, ast **shape)
     if (call && parse_at_text(p, "arange")) return made_data(p, shape, "arange", 1);
     return scalar(p, "the tensor's data: a file in quotes, a number, `{…}`, `[…]`, "
                      "`ones`, `zeros` or `random(…)`");
+}
+
+/* Whether NAME = and then data follow that no expression has: [1,2], "plate.mtx", eye(3).
+ */
+bool parse_at_data(const parser *p)
+{
+    static const char *const made[] = {"random", "ones", "zeros", "eye", "arange"};
+    lexer ahead = p->lx;
+    token t;
+    if (!parse_at(p, T_NAME) || parse_peek(p).kind != T_SET) return false;
+    lexer_next(&ahead, &t);
+    lexer_next(&ahead, &t);
+    if (t.kind != T_NAME)
+        return t.kind == T_LBRACKET || t.kind == T_LBRACE || t.kind == T_STRING;
+    const char *const text = p->src->text + t.at.begin;
+    const size_t n = (size_t)(t.at.end - t.at.begin);
+    lexer_next(&ahead, &t);
+    if (t.kind != T_LPAREN) return false;
+    for (size_t k = 0; k < sizeof made / sizeof *made; k++)
+        if (strlen(made[k]) == n && !memcmp(made[k], text, n)) return true;
+    return false;
+}
+
+/* What is declared of the name stays so: `u` says that it is an assignment. */
+ast *parse_data(parser *p)
+{
+    ast *part[5] = {0};
+    ast *node = parse_name(p, N_TENSOR, "a name for the tensor");
+    if (!node) return NULL;
+    node->u = true;
+    parse_advance(p);
+    if (!(part[4] = initial(p, &part[2]))) return NULL;
+    return parse_children(p, node, part, 5);
 }
 
 static bool at_type(const parser *p)

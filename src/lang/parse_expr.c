@@ -244,6 +244,13 @@ static ast *primary(parser *p)
         if (p->tok.word >= K_inf) return constant_word(p);
         if (p->tok.word == K_pad) return padded(p);
         break;
+    case T_STRING:
+    case T_LBRACKET:
+    case T_LBRACE:
+        return parse_fail(
+            p, p->tok.at,
+            "expected an expression; data are a statement's whole right side, "
+            "as in x = [1,2,3] or A = \"plate.mtx\"");
     default:
         break;
     }

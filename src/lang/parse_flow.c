@@ -165,6 +165,11 @@ static ast *def_statement(parser *p)
         return NULL;
     p->in_def = true;
     p->loops = 0;
+    if (parse_at(p, T_SET))
+        return parse_fail(p, p->tok.at,
+                          "expected `{`: a def has statements; a function of numbers is "
+                          "fn %.40s(x) = x * x",
+                          node->name);
     part[2] = parse_block(p);
     p->in_def = false;
     p->loops = loops;

@@ -295,6 +295,9 @@ static ast *no_assignment(parser *p, const ast *left)
     if (near.best)
         return parse_fail(p, left->at, "there is no statement `%.40s`%s", left->name,
                           suggest_text(&near, hint, sizeof hint));
+    if (parse_at(p, T_LBRACKET))
+        return parse_fail(p, p->tok.at, "subscripts stand in parentheses, as in %.40s(0)",
+                          left->name);
     return parse_expected(p, "`=` or an operator with `=`");
 }
 
@@ -472,6 +475,8 @@ ast *parse_statement(parser *p)
         out = results_statement(p);
     else if (!p->in_fn && begins_expression(p))
         out = parse_value(p);
+    else if (!p->in_fn && parse_at_data(p))
+        out = parse_data(p);
     else
         out = parse_assignment(p);
     parse_leave(p);

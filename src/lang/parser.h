@@ -92,6 +92,8 @@ ast *parse_expression(parser *p);
 ast *parse_constant(parser *p, const char *what);  /* a signed literal */
 ast *parse_reference(parser *p, const char *what); /* NAME or CALL    */
 ast *parse_tensor(parser *p);
+bool parse_at_data(const parser *p); /* NAME = data */
+ast *parse_data(parser *p);
 ast *parse_format(parser *p);
 ast *parse_format_use(parser *p);
 ast *parse_fn(parser *p);

@@ -40,6 +40,23 @@ stc_status session_place(const script *in, const ast *n, stc_status st)
 
 /* ---- tensor … --------------------------------------------------------------------- */
 
+/* x = [1,2] leaves what is declared of x as it is. */
+static void keep_declared(const stc_session *s, const ast *n, scope_tensor *d)
+{
+    const scope_tensor *e = n->u ? scope_find_tensor(s->f.sc, n->name) : NULL;
+    if (!e) return;
+    if ((d->has_format = e->has_format)) {
+        d->fmt = e->fmt;
+        d->order = e->fmt.order;
+    }
+    if ((d->has_type = e->has_type)) d->type = e->type;
+    if ((d->has_fill = e->has_fill)) d->fill = e->fill;
+    if (n->child[DECL_DATA]->kind != N_ENTRIES || !e->has_shape) return;
+    d->has_shape = true;
+    memcpy(d->shape, e->shape, sizeof d->shape);
+    d->order = e->order;
+}
+
 /* n, whose scalars are numbers. */
 static stc_status declare(stc_session *s, const script *in, const ast *n)
 {
@@ -47,6 +64,7 @@ static stc_status declare(stc_session *s, const script *in, const ast *n)
     scope_tensor d = {.slot = -1};
     tensor *t = NULL;
     stc_status st = decl_read(s->f.sc, &in->src, n, &d);
+    keep_declared(s, n, &d);
     if (!st && n->child[DECL_DATA]) {
         const double start = now_us();
         st = decl_data(&in->src, n, in->dir, &d, &t);
