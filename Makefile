@@ -162,25 +162,50 @@ deps:
 	  echo "deps: install the Check unit test library (libcheck)" >&2; exit 1; \
 	fi
 
-## check: builds everything and runs every test (SAN=1, CC=clang, SWITCH=1 …)
-check: all $(SAMPLES) $(TESTS)
-	@set -e; for t in $(CHECKS) $(ORACLES); do \
-	  echo "== $$t"; STCVM=./$(B)/stcvm CK_VERBOSITY=normal CK_DEFAULT_TIMEOUT=300 \
-	    $(if $(COV),CK_FORK=no) ./$$t; \
-	done
-	@echo "== $(B)/tests/papers"; ./$(B)/tests/papers $(PAPERS) >$(B)/papers.out || \
-	  { grep -v 'holds$$' $(B)/papers.out; exit 1; }
-	@echo "== $(B)/tests/plans"; ./$(B)/tests/plans tests/plans.txt >$(B)/plans.out || \
-	  { grep -v 'holds$$' $(B)/plans.out; exit 1; }
-	@set -e; for t in $(FUZZERS); do \
-	  echo "== $$t (smoke)"; STCVM=./$(B)/stcvm ./$$t --seconds 5 --seed 1; \
-	done
-	@set -e; for t in $(wildcard tests/*.sh); do \
-	  echo "== $$t"; STCVM=./$(B)/stcvm BUILD=$(B) sh $$t; \
-	done
-	@set -e; for t in $(SAMPLES); do \
-	  echo "== $$t"; ./$$t >$(B)/sample.out || { cat $(B)/sample.out; exit 1; }; \
-	done
+# The tests, step by step: make runs as many at once as there are processors. The suites of
+# check_main are dealt out to PARTS_OF_CHECK of them. A step tells what its last line was and
+# how long it took, or all that it said where it fails.
+PARTS_OF_CHECK := 8
+MAIN_STEPS := $(addprefix step-main-,$(shell seq $(PARTS_OF_CHECK)))
+RUN_STEPS := $(patsubst $(B)/tests/%,step-run-%,$(filter-out %/check_main,$(CHECKS)) $(ORACLES))
+TABLE_STEPS := step-papers step-plans
+FUZZ_STEPS := $(FUZZERS:$(B)/tests/%=step-fuzz-%)
+SCRIPT_STEPS := $(patsubst tests/%.sh,step-script-%,$(wildcard tests/*.sh))
+SAMPLE_STEPS := $(SAMPLES:$(B)/samples/%=step-sample-%)
+STEPS := $(SCRIPT_STEPS) $(MAIN_STEPS) $(RUN_STEPS) $(TABLE_STEPS) $(FUZZ_STEPS) $(SAMPLE_STEPS)
+UNIT := CK_VERBOSITY=normal CK_DEFAULT_TIMEOUT=300 $(if $(COV),CK_FORK=no )
+.PHONY: steps $(STEPS)
+
+# $(call step,what runs,what is shown if it fails)
+step = @mkdir -p $(B)/steps; log=$(B)/steps/$(@:step-%=%).out; from=$$(date +%s); \
+  if env -u MAKEFLAGS -u MFLAGS STCVM=./$(B)/stcvm BUILD=$(B) $(1) >$$log 2>&1; \
+  then echo "== $(@:step-%=%), $$(($$(date +%s) - from)) s: $$(tail -n 1 $$log)"; \
+  else $(or $(2),cat) $$log; echo "== $(@:step-%=%): FAILED"; exit 1; fi
+
+$(MAIN_STEPS): step-main-%: $(B)/tests/check_main
+	$(call step,$(UNIT)$< $* $(PARTS_OF_CHECK))
+$(RUN_STEPS): step-run-%: $(B)/tests/%
+	$(call step,$(UNIT)$<)
+step-papers: $(B)/tests/papers
+	$(call step,$< $(PAPERS),grep -v 'holds$$')
+step-plans: $(B)/tests/plans
+	$(call step,$< tests/plans.txt,grep -v 'holds$$')
+$(FUZZ_STEPS): step-fuzz-%: $(B)/tests/%
+	$(call step,$< --seconds 5 --seed 1)
+$(SCRIPT_STEPS): step-script-%: tests/%.sh all $(SAMPLES)
+	$(call step,sh $<)
+$(SAMPLE_STEPS): step-sample-%: $(B)/samples/%
+	$(call step,$<)
+
+steps: $(STEPS)
+
+## check: builds everything and runs every test (SAN=1, CC=clang, SWITCH=1 …), on all
+##           processors; JOBS=1: one step after the other
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+SIDE = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+check:
+	@$(MAKE) --no-print-directory $(SIDE) all $(SAMPLES) $(TESTS)
+	@$(MAKE) --no-print-directory $(SIDE) steps
 	@echo "check: all passed ($(B))"
 
 ## ci: what has to hold of every commit, leg by leg (.ci/legs NAME… for some)

@@ -1,6 +1,8 @@
-/* check_main.c: runs all suites. CK_RUN_SUITE and CK_RUN_CASE pick some, and
+/* check_main.c: runs all suites, or with arguments k n every n-th from the k-th on: n such
+ * processes run all of them side by side. CK_RUN_SUITE and CK_RUN_CASE pick some, and
  * CK_FORK=no keeps them in this process (for a debugger). */
 #include "check.h"
+#include <stdio.h>
 #include <stdlib.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -25,13 +27,23 @@ static void keep_blocks(void)
 #endif
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    Suite *(*const all[])(void) = {
+#define SUITE(name) suite_##name,
+        SUITES(SUITE)
+#undef SUITE
+    };
+    const size_t step = argc == 3 ? strtoul(argv[2], NULL, 10) : 1;
+    const size_t first = argc == 3 ? strtoul(argv[1], NULL, 10) - 1 : 0;
+    if ((argc != 1 && argc != 3) || first >= step) {
+        fprintf(stderr, "check_main: expected no arguments, or k n with 1 <= k <= n\n");
+        return EXIT_FAILURE;
+    }
     keep_blocks();
     SRunner *r = srunner_create(NULL);
-#define SUITE(name) srunner_add_suite(r, suite_##name());
-    SUITES(SUITE)
-#undef SUITE
+    for (size_t s = first; s < sizeof all / sizeof *all; s += step)
+        srunner_add_suite(r, all[s]());
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
     srunner_free(r);
