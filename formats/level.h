@@ -173,7 +173,8 @@ typedef struct fiber_table {
     const void *crd;  /* VIEW_COORDS: coordinates by position              */
     int32_t width, stride;
     const void *bounds;   /* VIEW_COORDS: fiber p is at bounds[p] … bounds[p+1]-1;
-                             NULL: one position a parent, p itself             */
+                             NULL: as many positions a parent as there are slots */
+    int64_t slots;        /* 0: one, p itself                                  */
     int32_t bounds_width; /* bytes, also the stride                            */
     int64_t lo, hi;       /* bounds of the coordinates; VIEW_RANGE: at
                              positions p*(hi-lo) …                             */
@@ -234,9 +235,11 @@ struct level_kind {
      * parent position, where nothing else moves and nothing can fail: its position. That is
      * there already, with the fill as its value, or, in kinds that have put_room, the one
      * after the last. put_room makes room for n more; `room`: false if these arrays can't
-     * grow so. */
+     * grow so. Kinds whose fibers may be full give NONE then, and have `unput`: it takes
+     * back what was put last. */
     stc_status (*put_room)(ctx *cx, level *lv, int64_t n, bool *room);
     int64_t (*put)(level *lv, int64_t parent, int64_t i);
+    void (*unput)(level *lv, int64_t pos);
     /* The fiber below one parent position as memory; VIEW_NONE where it has no
      * such form. parent_coord: the parent level's coordinate (offset, range). */
     void (*view)(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v);
