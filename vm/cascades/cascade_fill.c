@@ -135,8 +135,8 @@ static bool open_walk(const machine *mc, const stage *st, stage_walk *w)
             w->p = index_at(t->bounds, t->bounds_width, parent);
             w->v.end = index_at(t->bounds, t->bounds_width, parent + 1);
         } else {
-            w->p = parent;
-            w->v.end = end;
+            w->p = fiber_bound(t, parent);
+            w->v.end = fiber_bound(t, end);
         }
     } else {
         if (!w->lv->kind->view || end != parent + 1) return false;

@@ -112,10 +112,12 @@ SPANS(8, int64_t)
 static void spans_of_parents(const stage_walk *w, int first, int lanes)
 {
     const column *parent = w->parent;
+    const int64_t each = w->t.slots ? w->t.slots : 1;
     for (int k = first; k < lanes; k++) {
         const int64_t p = column_get(parent, k);
-        w->from[k] = p < 0 ? 0 : p;
-        w->to[k] = p < 0 ? 0 : parent->ranged ? column_end(parent, k) : p + 1;
+        const int64_t end = parent->ranged ? column_end(parent, k) : p + 1;
+        w->from[k] = p < 0 ? 0 : p * each;
+        w->to[k] = p < 0 ? 0 : end * each;
     }
 }
 

@@ -117,28 +117,37 @@ static int fibers(stage *st)
 GROUPS(4, int32_t)
 GROUPS(8, int64_t)
 
-/* One position a parent, its own, which may have no coordinate. */
+/* As many positions a parent, each of which may have no coordinate. */
 #define CHILDREN(W, I)                                                                     \
     static int children_##W(stage *st)                                                     \
     {                                                                                      \
-        const stage_walk *w = &st->walk[0];                                                \
+        stage_walk *w = &st->walk[0];                                                      \
         const int64_t wide = w->t.stride / (int64_t)sizeof(I);                             \
+        const int64_t each = w->t.slots ? w->t.slots : 1;                                  \
         const I *crd = w->t.crd;                                                           \
         const int64_t none = w->t.shape == VIEW_GAPS ? w->t.lo - 1 : INT64_MIN;            \
         int64_t *restrict at = st->g->icol[0].data;                                        \
         int64_t *restrict data = st->g->place[w->place].data;                              \
         int *restrict row = st->row;                                                       \
-        const int lanes = st->lanes; /* each gives one element or none */                  \
-        int n = 0;                                                                         \
-        for (int k = 0; k < lanes; k++) {                                                  \
-            const int64_t p = column_get(w->parent, k);                                    \
-            const int64_t i = p < 0 ? none : crd[p * wide];                                \
-            at[n] = i;                                                                     \
-            data[n] = p;                                                                   \
-            row[n] = k;                                                                    \
-            n += p >= 0 && i != none;                                                      \
+        const int lanes = st->lanes;                                                       \
+        int n = 0, k = st->lane;                                                           \
+        while (k < lanes && n < STRIP) {                                                   \
+            const int64_t parent = column_get(w->parent, k);                               \
+            const int64_t end = parent < 0 ? 0 : (parent + 1) * each;                      \
+            int64_t p = st->open ? w->p : parent < 0 ? 0 : parent * each;                  \
+            const int64_t stop = end - p < STRIP - n ? end : p + (STRIP - n);              \
+            for (; p < stop; p++) {                                                        \
+                const int64_t i = crd[p * wide];                                           \
+                at[n] = i;                                                                 \
+                data[n] = p;                                                               \
+                row[n] = k;                                                                \
+                n += i != none;                                                            \
+            }                                                                              \
+            w->p = p;                                                                      \
+            st->open = p < end;                                                            \
+            k += !st->open;                                                                \
         }                                                                                  \
-        st->lane = lanes;                                                                  \
+        st->lane = k;                                                                      \
         return n;                                                                          \
     }
 CHILDREN(4, int32_t)

@@ -26,7 +26,9 @@ bool fibers_listed(const fiber_table *t);
 /* Where the fiber below `parent` begins. */
 static inline int64_t fiber_bound(const fiber_table *t, int64_t parent)
 {
-    return t->bounds ? index_at(t->bounds, t->bounds_width, parent) : parent;
+    return t->bounds  ? index_at(t->bounds, t->bounds_width, parent)
+           : t->slots ? parent * t->slots
+                      : parent;
 }
 /* Whether fibers below positions of level l - 1 are ranges with all coordinates of one;
  * then position p's are at p * extent + coordinate - base. */

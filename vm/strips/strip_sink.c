@@ -231,8 +231,8 @@ static bool ascends_in(const column *i, int n)
 static bool puts_in_order(const slot *r, const strip *s, const sink *x, const place *p)
 {
     const level_kind *kind = r->t->level[p->level].kind;
-    return x->kind == SINK_STORE && kind->put && !kind->put_room && !s->s.l->unordered &&
-           ascends_in(&s->icol[p->icol], s->n);
+    return x->kind == SINK_STORE && kind->put && kind->props & PROP_ORDERED &&
+           !s->s.l->unordered && ascends_in(&s->icol[p->icol], s->n);
 }
 
 /* The same for a level that inserts, if its fibers are ranges. Lanes may have any

@@ -169,14 +169,32 @@ static stc_status room_for(tensor *t, int64_t n, bool *room)
     return STC_OK;
 }
 
-static void put_places(tensor *t, const entries *e, int64_t *pos)
+/* Positions that were put just now, until all are: below NONE. Twice is p again. */
+static int64_t just_put(int64_t p)
+{
+    return NONE - 1 - p;
+}
+
+/* False: some fiber is full, and nothing was put. */
+static bool put_places(tensor *t, const entries *e, int64_t *pos)
 {
     const int last = t->fmt.levels - 1;
     level *const lv = &t->level[last];
     cursor c[STC_MAX_ORDER];
-    for (int64_t k = 0; k < e->n; k++)
-        if (pos[k] == NONE)
-            pos[k] = lv->kind->put(lv, stand(t, c, e, k, last), e->coord[last][k]);
+    int64_t k = 0, p = 0;
+    for (; k < e->n && p != NONE; k++) {
+        if (pos[k] != NONE) continue;
+        p = lv->kind->put(lv, stand(t, c, e, k, last), e->coord[last][k]);
+        pos[k] = p == NONE ? NONE : just_put(p);
+    }
+    while (k-- > 0) {
+        if (pos[k] >= NONE) continue;
+        pos[k] = just_put(pos[k]);
+        if (p != NONE) continue;
+        lv->kind->unput(lv, pos[k]);
+        pos[k] = NONE;
+    }
+    return p != NONE;
 }
 
 /* What t stores, and at the entries that it doesn't store, its fill. */
@@ -226,9 +244,8 @@ static stc_status make_places(machine *mc, tensor *t, const entries *e,
     bool room;
     const stc_status status = room_for(t, missing, &room);
     if (status) return status;
-    if (!room) return grow(mc, t, e, by_level, pos, at);
-    put_places(t, by_level, pos);
-    return STC_OK;
+    if (room && put_places(t, by_level, pos)) return STC_OK;
+    return grow(mc, t, e, by_level, pos, at);
 }
 
 static stc_status own_copy(slot *s)

@@ -227,7 +227,8 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     /* one fiber may come in any order; two are ordered, or they couldn't be merged */
     level_fibers(lv, &f);
     w->gaps = f.shape == VIEW_GAPS;
-    if (w->gaps ? !ns->by_lane || lv->base != ns->lo : f.shape != VIEW_COORDS) return false;
+    if (w->gaps ? !ns->by_lane || lv->base != ns->lo || f.slots : f.shape != VIEW_COORDS)
+        return false;
     const bool wide = f.bounds && f.bounds_width > f.width;
     if (f.bounds) { /* else the parent's position and its duplicates bound it */
         if (!tensor_unique(t, (int)(lv - t->level)) || !fibers_listed(&f)) return false;

@@ -28,8 +28,9 @@ static int64_t below(const tensor *t, int64_t p)
             if (!size_mul(p, f.hi - f.lo, &p)) return INT64_MAX;
             continue;
         }
-        if (f.bounds) p = index_at(f.bounds, f.bounds_width, p);
-        if (f.shape == VIEW_TOKENS || f.shape == VIEW_NONE) break; /* no positions */
+        if (f.shape == VIEW_NONE) break;
+        p = fiber_bound(&f, p);
+        if (f.shape == VIEW_TOKENS) break; /* no positions */
     }
     return p;
 }
