@@ -253,6 +253,39 @@ START_TEST(rounds_cant_meet)
 }
 END_TEST
 
+/* Runs the statement under a cap; whether there was memory enough. */
+static bool runs_within(const char *y, uint64_t cap, int threads)
+{
+    const stc_config config = {.max_memory = cap};
+    stc_machine *m;
+    stc_session *in;
+    char text[100];
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &in));
+    stc_status st = stc_session_exec(
+        in, "tensor A csr f64 [400,90000] = random(density=0.0005, seed=2)", "operand");
+    machine_share(m, threads);
+    snprintf(text, sizeof text, "tensor y %s f64\ny(j) = A(i,j) with parallelize(i)", y);
+    if (!st) st = stc_session_exec(in, text, "statement");
+    ck_assert_msg(!st || st == STC_ERR_MEMORY, "%s", stc_error(m)->message);
+    stc_session_close(in);
+    stc_close(m);
+    return !st;
+}
+
+/* What one thread has memory for, several have, too: chunks' own results are no reason to
+ * fail. Workers themselves take some. */
+START_TEST(meeting_within_a_cap)
+{
+    const char *const y = _i ? "svec" : "dense";
+    const uint64_t workers = 1 << 19;
+    uint64_t cap = 1 << 20;
+    while (!runs_within(y, cap, 1))
+        cap += 1 << 16;
+    ck_assert(runs_within(y, cap + workers, 4));
+}
+END_TEST
+
 /* Below a level of tokens positions count something else: what a chunk weighs is found
  * above it. (Before, bounds were read behind their end; seen where memory is checked.) */
 START_TEST(tokens_are_no_positions)
@@ -698,6 +731,7 @@ Suite *suite_threads(void)
     tcase_add_loop_test(c, results_agree, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_loop_test(c, rounds_meet, 0, 2 * (int)(sizeof adding / sizeof *adding));
     tcase_add_loop_test(c, rounds_cant_meet, 0, (int)(sizeof refused / sizeof *refused));
+    tcase_add_loop_test(c, meeting_within_a_cap, 0, 2);
     tcase_add_test(c, tokens_are_no_positions);
     tcase_add_loop_test(c, first_error_is_told, 0, 2);
     tcase_add_loop_test(c, limits_hold, 0, 3);
