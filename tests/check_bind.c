@@ -95,6 +95,39 @@ START_TEST(affine)
 }
 END_TEST
 
+/* Ranges that no other subscript gives: the largest box that is read inside. */
+START_TEST(boxes)
+{
+#define V9 "tensor v dense i64 = [0,1,2,3,4,5,6,7,8]\n"
+    expect_printed(false, V9 "R(i,j) = v(2*i+3*j)\nprint R", STC_OK, "0  3\n2  5\n4  7\n");
+    expect_printed(false, V9 "R(i,j) = v(i+j)\nprint size(R,0), size(R,1), R(4,4)", STC_OK,
+                   "5 5 8\n");
+    expect_printed(false,
+                   V9 "R(i,j,k) = v(i+2*j+k+2)\nprint size(R,0), size(R,1), size(R,2)",
+                   STC_OK, "3 2 3\n");
+    /* signs lead to ends of their own, which leaves one box */
+    expect_printed(false, V9 "R(i,j) = v(3*i-2*j+5)\nprint R", STC_OK,
+                   "5  3  1\n8  6  4\n");
+    expect_printed(false, V9 "R(i,j) = v(8-i-3*j)\nprint R", STC_OK,
+                   "8  5\n7  4\n6  3\n5  2\n4  1\n");
+    /* what others give goes first, and of several accesses the least counts */
+    expect_printed(false,
+                   V9 "tensor F dense i64 = [1,1]\nR(i,j) = v(i+2*j+k) * F(k)\nprint "
+                      "size(R,0), size(R,1)",
+                   STC_OK, "4 2\n");
+    expect_printed(false,
+                   V9 "tensor w dense i64 [5] = 1\nR(i,j) = v(i+j) + w(2*i+j)\nprint "
+                      "size(R,0), size(R,1)",
+                   STC_OK, "2 3\n");
+    expect_printed(false, V9 "R(i,j) = v(2*i+3*j) + v(i+5)\nprint size(R,0), size(R,1)",
+                   STC_OK, "4 1\n");
+    /* nothing fits: nothing is read */
+    expect_printed(false, V9 "R(i,j) = v(i+j+9)\nprint size(R,0), size(R,1)", STC_OK,
+                   "0 0\n");
+    expect_printed(false, V9 "print v(4*i+4*j)", STC_OK, "0  4\n4  8\n");
+}
+END_TEST
+
 START_TEST(types)
 {
     EXPECT("tensor x i8 dense [1] = 100\n", "x", 100);
@@ -121,7 +154,13 @@ static const struct {
     {M23 "y = A(i,j) & 1", STC_ERR_PROGRAM, ""},
     {M23 V3 "y(i) = A(j,i) * x(j)", STC_ERR_SHAPE, "j|2|3"},
     {M23 "y(i) = A(i+1,0)* A(i,0)", STC_ERR_SHAPE, "i"},
-    {V3 "y(i) = x(i+j)", STC_ERR_PROGRAM, ""},
+    /* a sum would leave out what a box does: it asks */
+    {V3 "y(i) = x(i+j)", STC_ERR_PROGRAM, "i and j|j by|declare the result"},
+    {V3 "y = x(i+j)", STC_ERR_PROGRAM, "i and j|j by"},
+    {V3 "y(i,j) = x(i+j+k)", STC_ERR_PROGRAM, "i and k|k by"},
+    {V3 "y(i,j) = pad x(i+j)", STC_ERR_PROGRAM, "i has no range"},
+    {V3 "y(i,j) = x(9223372036854775807*i+9223372036854775807*j)", STC_ERR_PROGRAM,
+     "too large"},
     {V3 "y(i) = x(i*i)", STC_ERR_PROGRAM, ""},
     {V3 "y(i) = x(i(2:1))", STC_ERR_PROGRAM, ""},
     {V3 "y(i) = x(i(0:9))", STC_ERR_SHAPE, "9|3"},
@@ -167,6 +206,7 @@ Suite *suite_bind(void)
     tcase_add_test(c, accumulation);
     tcase_add_test(c, left_sides);
     tcase_add_test(c, affine);
+    tcase_add_test(c, boxes);
     tcase_add_test(c, types);
     tcase_add_loop_test(c, errors, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(s, c);

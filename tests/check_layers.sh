@@ -26,7 +26,7 @@ vm/intervals  vm/strips vm/work vm/nest vm/core vm/code vm/fn formats include
 vm/affine     vm/super vm/strips vm/work vm/nest vm/core vm/code vm/fn formats include
 vm/rows       vm/affine vm/super vm/strips vm/work vm/nest vm/core vm/code vm/fn
 vm/rows       formats include
-vm/threads    vm/nest vm/core vm/code vm/fn formats include
+vm/threads    vm/work vm/nest vm/core vm/code vm/fn formats include
 vm/run        vm/threads vm/verify vm/rows vm/affine vm/intervals vm/cascades vm/super
 vm/run        vm/strips vm/work vm/nest vm/core vm/code vm/fn formats include
 src/io        formats include

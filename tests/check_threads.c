@@ -56,7 +56,7 @@ static bool shares(stc_program *p)
 
 typedef struct sharing_case {
     const char *text, *format, *result;
-    bool shared;
+    int shared; /* 2: its sums are by chunks, too */
 } sharing_case;
 
 static const sharing_case cases[] = {
@@ -68,7 +68,10 @@ static const sharing_case cases[] = {
     {"R(i,j) = A(i,j) + 1", "dense", "dense", true},
     {"R = A(i,j) * A(i,j)", "csr", NULL, true},
     {"R = max(i, j: A(i,j))", "dcsr", NULL, true},
-    {"R(j) = A(i,j)", "csr", "dense", false}, /* a column from all rows  */
+    /* columns from all rows, of as many values: each chunk has its own */
+    {"R(j) = A(i,j)", "csr", "dense", 2},
+    {"R(j) = A(i,j)", "csr", "svec", 2},
+    {"R(i,j) = A(k,i) * A(k,j) with reorder(k,i,j), parallelize(k)", "csr", "csr", 2},
     /* its windows are found one after the other */
     {"R(i,j) = A(i,j) + A(j,i) + sum(p in 0:3: pad A(i-p+2,j))", "csr", "csr", false},
     /* nests that a filter's taps run for all rows of a chunk at once */
@@ -109,14 +112,16 @@ START_TEST(results_agree)
         ck_ok(m, stc_run(p));
         ck_ok(m, stc_result(p, "R", &again));
         ck_ok(m, stc_tensor_check((stc_tensor *)again));
-        ck_assert(shares(p) == c->shared);
+        ck_assert(shares(p) == (c->shared > 0));
         const void *x, *y;
         int64_t nx, ny;
         ck_ok(m, stc_tensor_values(first, &x, &nx));
         ck_ok(m, stc_tensor_values(again, &y, &ny));
         ck_assert_int_eq(nx, ny);
-        if (c->result) ck_assert(memcmp(x, y, (size_t)nx * sizeof(double)) == 0);
-        if (!c->result) ck_assert_double_eq_tol(*(double *)x, *(double *)y, 1e-6);
+        if (c->result && c->shared != 2)
+            ck_assert(memcmp(x, y, (size_t)nx * sizeof(double)) == 0);
+        for (int64_t k = 0; k < nx && (!c->result || c->shared == 2); k++)
+            ck_assert_double_eq_tol(((double *)x)[k], ((double *)y)[k], 1e-6);
         const double once = *(const double *)y;
         ck_ok(m, stc_run(p));
         ck_ok(m, stc_result(p, "R", &again));
@@ -127,6 +132,157 @@ START_TEST(results_agree)
     stc_program_free(p);
     stc_tensor_free(a);
     machine_shut(m, &h);
+}
+END_TEST
+
+/* All rounds add to the same places: of integers nothing tells the chunks in which they
+ * did, in any format, by any policy, whatever combines them. */
+#define BY_K "with reorder(k,i,j), parallelize(k)"
+static const struct {
+    const char *y, *text;
+} adding[] = {
+    {"y dense i64", "y(j) = A(i,j)"},
+    {"y dense i64", "y(j) = A(i,j) * x(i) with parallelize(i)"},
+    {"y dense i8", "y(j) = A(i,j) * x(i)"},
+    {"y svec i64", "y(j) = A(i,j) * x(i)"},
+    {"y hash i64", "y(j) = A(i,j) with parallelize(i)"},
+    {"y svec i64", "y(j) = f(i: A(i,j))"},
+    {"y dense i64", "y(j) max= A(i,j) with reorder(i,j), parallelize(i)"},
+    {"y svec i64", "y(j) = A(i,j) + B(i,j) * x(i)"},
+    {"y csr i64", "y(i,j) = A(k,i) * B(k,j) " BY_K},
+    {"y dcsr i64", "y(i,j) = A(k,i) * B(k,j) " BY_K ", workspace(hash, 16)"},
+    {"y csc i64", "y(i,j) = A(k,i) * B(k,j) " BY_K ", workspace(coord, 7)"},
+    {"y coo i64", "y(i,j) = A(k,i) * B(k,j) " BY_K ", workspace(coord)"},
+    {"y csr i64", "y(i,j) = A(k,i) * B(k,j) " BY_K ", workspace(bucket, 9)"},
+    {"y csr i64", "y(i,j) = A(k,i) * B(k,j) " BY_K ", workspace(dense)"},
+    {"y csr i64", "y(i,j) = A(k,i) * B(k,j) " BY_K ", workspace(coord, 5, single)"},
+    {"y csr i64", "y(i,j) = f(k: A(k,i) * B(k,j)) " BY_K},
+    {"y dense i64", "y(i,j) = A(k,i) * B(k,j) " BY_K},
+    {"y dense i16", "y(i,j) = A(k,i) * B(k,j) " BY_K},
+    {"y bcsr(4,4) i64", "y(i,j) = A(k,i) * B(k,j) " BY_K},
+    /* the last one counts: the order of chunks is the loop's */
+    {"y dense i64 [300]", "y(p(i)) = x(i) with parallelize(i)"},
+    {"y dense i64 [700]", "y(2*i+p) += x(i) * w(p) with parallelize(i)"},
+};
+
+START_TEST(rounds_meet)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, _i % 2);
+    stc_session *in;
+    char text[300];
+    ck_ok(m, stc_session_open(m, &in));
+    ck_ok(m,
+          stc_session_exec(in,
+                           "fn f(a, b) = a + b with commutative, associative, identity(0)\n"
+                           "tensor R csr f64 [300,300] = random(density=0.02, seed=2)\n"
+                           "tensor A csr i64\nA(i,j) = i64(R(i,j) * 90) - 40 where R(i,j)\n"
+                           "tensor B csr i64\nB(i,j) = A(j,i) + i where A(j,i)\n"
+                           "x(i in 0:300) = 17 * i - 900\np(i in 0:300) = i * i % "
+                           "41\ntensor w dense i64 [40] = 3\n",
+                           "operands"));
+    snprintf(text, sizeof text, "tensor %s\n%s", adding[_i / 2].y, adding[_i / 2].text);
+    ck_ok(m, stc_session_exec(in, text, "alone"));
+    ck_ok(m, stc_session_exec(in, "z = y", "kept"));
+    for (int threads = 2; threads < 6; threads++) {
+        machine_share(m, threads);
+        ck_ok(m, stc_session_exec(in, "drop y", "before"));
+        const stc_status st = stc_session_exec(in, text, "shared");
+        ck_assert_msg(!st, "%s: %s", text, stc_error(m)->message);
+        const bool one = !strstr(text, "y(i,j)");
+        const stc_status same =
+            stc_session_exec(in,
+                             one ? "assert all(i: y(i) == z(i)) && stored(y) == stored(z)"
+                                 : "assert all(i,j: y(i,j) == z(i,j)) && "
+                                   "stored(y) == stored(z)",
+                             "same");
+        ck_assert_msg(!same, "%s, %d threads: %s", text, threads, stc_error(m)->message);
+    }
+    stc_session_close(in);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* What can't be combined isn't shared. */
+static const struct {
+    const char *type, *adds, *words;
+} refused[] = {
+    {"i64", "acc t1, c1, sub, i64, v0", "isn't associative"},
+    {"i64", "acc t1, c1, last, i64, v0", "no identity"},
+    {"i8", "acc t1, c1, max, i64, v0", "type cuts"},
+    {"i64", "store t1, c1, v0", "several write"},
+    {"i64", "acc t1, c1, add, i64, v0\nacc t1, c1, max, i64, v0", "several ways"},
+    {"i64", "acc t1, c1, add, i64, v0\nstore t1, c1, v0", "several write"},
+    {"i64", "acc t1, c1, add, i64, v0", NULL},
+    {"i8", "acc t1, c1, mul, i64, v0", NULL},
+};
+
+START_TEST(rounds_cant_meet)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p;
+    stc_tensor *x;
+    char text[900];
+    const int64_t in[4] = {1, 2, 3, 4}, shape[1] = {4};
+    snprintf(text, sizeof text,
+             ".registers v 1 i 2 m 1 c 2\n"
+             ".tensor t0 \"x\" input i64 (0) format 1 dense(0)\n"
+             ".tensor t1 \"R\" output %s (0) [e1] format 1 dense(0)\n"
+             ".extent e0 dim t0 0\n.extent e1 const 3\n.const k0 i64 1\n"
+             ".merge g0 lo root hi e0 universe produce 0x3 { locate c0 t0 0 root root 1 }\n"
+             ".code\nbegin t1\niconst i1, k0\nshare\nloop i0, m0, g0\nload v0, t0, c0\n"
+             "at c1, t1, 0, root, i1\n%s\nend\nfinish t1\nhalt\n",
+             refused[_i].type, refused[_i].adds);
+    machine_share(m, 2);
+    const stc_status st = stc_program_assemble(m, text, "text", &p);
+    if (refused[_i].words) {
+        ck_assert_msg(st == STC_ERR_PROGRAM &&
+                          has_words(stc_error(m)->message, refused[_i].words),
+                      "%s: %s", refused[_i].adds, stc_error(m)->message);
+    } else {
+        ck_ok(m, st);
+        ck_ok(m, stc_tensor_from_dense(m, "dense", STC_I64, 1, shape, NULL, in, &x));
+        ck_ok(m, stc_bind(p, "x", x));
+        ck_ok(m, stc_run(p));
+        ck_assert(shares(p));
+        stc_program_free(p);
+        stc_tensor_free(x);
+    }
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Runs the statement under a cap; whether there was memory enough. */
+static bool runs_within(const char *y, uint64_t cap, int threads)
+{
+    const stc_config config = {.max_memory = cap};
+    stc_machine *m;
+    stc_session *in;
+    char text[100];
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &in));
+    stc_status st = stc_session_exec(
+        in, "tensor A csr f64 [400,90000] = random(density=0.0005, seed=2)", "operand");
+    machine_share(m, threads);
+    snprintf(text, sizeof text, "tensor y %s f64\ny(j) = A(i,j) with parallelize(i)", y);
+    if (!st) st = stc_session_exec(in, text, "statement");
+    ck_assert_msg(!st || st == STC_ERR_MEMORY, "%s", stc_error(m)->message);
+    stc_session_close(in);
+    stc_close(m);
+    return !st;
+}
+
+/* What one thread has memory for, several have, too: chunks' own results are no reason to
+ * fail. Workers themselves take some. */
+START_TEST(meeting_within_a_cap)
+{
+    const char *const y = _i ? "svec" : "dense";
+    const uint64_t workers = 1 << 19;
+    uint64_t cap = 1 << 20;
+    while (!runs_within(y, cap, 1))
+        cap += 1 << 16;
+    ck_assert(runs_within(y, cap + workers, 4));
 }
 END_TEST
 
@@ -573,6 +729,9 @@ Suite *suite_threads(void)
     TCase *c = tcase_create("threads");
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, results_agree, 0, (int)(sizeof cases / sizeof *cases));
+    tcase_add_loop_test(c, rounds_meet, 0, 2 * (int)(sizeof adding / sizeof *adding));
+    tcase_add_loop_test(c, rounds_cant_meet, 0, (int)(sizeof refused / sizeof *refused));
+    tcase_add_loop_test(c, meeting_within_a_cap, 0, 2);
     tcase_add_test(c, tokens_are_no_positions);
     tcase_add_loop_test(c, first_error_is_told, 0, 2);
     tcase_add_loop_test(c, limits_hold, 0, 3);

@@ -27,6 +27,7 @@ typedef struct ostmt {
     oworld *w;
     oindex index[MAX_INDEX];
     int nindex, nfree;           /* the first nfree belong to the statement */
+    int nleft;                   /* … and the first nleft to its left side  */
     int scope[MAX_INDEX], depth; /* visible bound indices, innermost last   */
     struct {
         const ast *node;

@@ -298,6 +298,7 @@ void ostmt_collect_left(ostmt *s, const ast *left, const int64_t *shape)
     const char *bound[1];
     for (int k = 0; k < left->count; k++)
         find_free(s, left->child[k], bound, 0, true);
+    s->nleft = s->nindex;
     for (int k = 0; shape && k < left->count; k++) {
         osub u;
         if (!ostmt_subscript(s, left->child[k], shape[k], &u) ||
@@ -346,13 +347,13 @@ static int unknowns(const ostmt *s, const osub *u, int *which)
 }
 
 /* The least and greatest of the known part. */
-static bool bounds(const ostmt *s, const osub *u, int skip, int64_t *lo, int64_t *hi)
+static bool bounds(const ostmt *s, const osub *u, int64_t *lo, int64_t *hi)
 {
     bool some = true;
     *lo = *hi = u->constant;
     for (int k = 0; k < u->terms; k++) {
-        if (k == skip) continue;
         const oindex *x = &s->index[u->index[k]];
+        if (!x->known) continue;
         if (x->hi <= x->lo) some = false;
         int64_t a = u->coef[k] * x->lo, b = u->coef[k] * (x->hi - 1);
         *lo += a < b ? a : b;
@@ -367,23 +368,55 @@ static int64_t floor_div(int64_t a, int64_t b)
     return q - (a % b != 0 && a < 0);
 }
 
-/* One round: indices that stand alone as unknowns in some access. */
-static bool solve_round(ostmt *s)
+/* How far the index in term t goes: as far as n like it could all go together. */
+static int64_t room(const osub *u, int t, int64_t n, int64_t least, int64_t most)
+{
+    const int64_t c = u->coef[t];
+    const int64_t v =
+        c > 0 ? floor_div(u->size - 1 - most, c * n) + 1 : floor_div(least, -c * n) + 1;
+    return v < 0 ? 0 : v;
+}
+
+static bool unknown_at(const ostmt *s, const osub *u, int t)
+{
+    return u->coef[t] != 0 && !s->index[u->index[t]].known;
+}
+
+/* Of how many unknown indices, all of the left side, term t is one, whose coefficients
+ * have one sign; 0: it isn't. */
+static int64_t together(const ostmt *s, const osub *u, int t)
+{
+    int64_t n = 0;
+    if (u->pad || u->exact || !unknown_at(s, u, t)) return 0;
+    for (int k = 0; k < u->terms; k++) {
+        if (!unknown_at(s, u, k)) continue;
+        if (u->index[k] >= s->nleft) return 0;
+        n += (u->coef[k] > 0) == (u->coef[t] > 0);
+    }
+    return n;
+}
+
+/* One round: indices that stand alone as unknowns in some access; or if `shared`, those
+ * of the left side that stand with others of it. */
+static bool solve_round(ostmt *s, bool shared)
 {
     int64_t hi[MAX_INDEX];
     bool found[MAX_INDEX] = {false}, any = false;
     for (int k = 0; k < s->nsub; k++) {
         const osub *u = &s->sub[k];
-        int t = 0;
-        if (u->pad || u->exact || unknowns(s, u, &t) != 1) continue;
-        int64_t least, most, c = u->coef[t];
-        if (!bounds(s, u, t, &least, &most))
-            ostmt_refuse(s, ORACLE_UNSURE, "an extent depends on an empty one");
-        int64_t n = c > 0 ? floor_div(u->size - 1 - most, c) + 1 : floor_div(least, -c) + 1;
-        if (n < 0) n = 0;
-        int x = u->index[t];
-        if (!found[x] || n < hi[x]) hi[x] = n;
-        found[x] = any = true;
+        int alone = 0;
+        const bool one = !u->pad && !u->exact && unknowns(s, u, &alone) == 1;
+        for (int t = 0; t < u->terms; t++) {
+            const int64_t n = shared ? together(s, u, t) : one && t == alone;
+            int64_t least, most;
+            if (n == 0) continue;
+            if (!bounds(s, u, &least, &most))
+                ostmt_refuse(s, ORACLE_UNSURE, "an extent depends on an empty one");
+            const int64_t v = room(u, t, n, least, most);
+            const int x = u->index[t];
+            if (!found[x] || v < hi[x]) hi[x] = v;
+            found[x] = any = true;
+        }
     }
     for (int k = 0; k < s->nindex; k++) {
         if (!found[k]) continue;
@@ -396,7 +429,7 @@ static bool solve_round(ostmt *s)
 static void check_access(ostmt *s, const osub *u)
 {
     int64_t lo, hi;
-    bool some = bounds(s, u, -1, &lo, &hi);
+    bool some = bounds(s, u, &lo, &hi);
     if (u->pad || (lo >= 0 && hi < u->size)) return;
     if (!some && (u->size > 0 || u->exact)) return;
     if (!some)
@@ -413,7 +446,7 @@ void ostmt_solve(ostmt *s)
     for (int k = 0; k < s->nsub; k++)
         if (s->sub[k].exact && s->sub[k].pad && !s->index[s->sub[k].index[0]].known)
             set_exact(s, &s->sub[k]);
-    while (s->verdict != ORACLE_ERROR && solve_round(s)) {
+    while (s->verdict != ORACLE_ERROR && (solve_round(s, false) || solve_round(s, true))) {
         int t;
         for (int k = 0; k < s->nsub; k++) {
             /* Solved in more than one round: in which order isn't said. */

@@ -160,6 +160,7 @@ static const topic topics[] = {
      "  > y(i) = x(p(i)); B(i,j) = A(p(i),j)  # any integer expression: a gather\n"
      "  > y(p(i)) = x(i); y(p(i)) += x(i)     # and on the left, where y is there\n"
      "  > S(i) = v(i+1)                       # i runs as far as v allows\n"
+     "  > R(i,j) = v(2*i+3*j)                 # i and j each through half of v\n"
      "  > T(i) = pad v(i-1)                   # T declared; outside, v reads as its "
      "fill\n"},
     {"functions", "functions of your own",

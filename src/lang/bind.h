@@ -174,9 +174,9 @@ int bind_size(binder *b, int slot, int mode);
 /* Σ coef·ext + plus as an extent. */
 int bind_linear(binder *b, const int *ext, const int64_t *coef, int n, int64_t plus);
 stc_status bind_left_sizes(binder *b, int target);
-/* The largest (or smallest) value of a subscript over its indices, plus k, the term `but`
- * left out; and max(room / k, 0). */
-int bind_reach(binder *b, const access *x, bool largest, int but, int64_t k);
+/* The largest (or smallest) value of a subscript over its indices, plus k, those that
+ * aren't known being 0; and max(room / k, 0). */
+int bind_reach(binder *b, const access *x, bool largest, int64_t k);
 int bind_rooms(binder *b, int room, int64_t k);
 stc_status bind_relation(binder *b, ext_rel rel, int x, int y, span at, const char *text);
 const char *bind_source_text(const binder *b, span at, char *buf, size_t size);

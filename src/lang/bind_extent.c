@@ -4,9 +4,15 @@
  * Ranges come, in this order, from bare subscripts (which must agree), from
  * `in lo:hi` (which narrows), and then from the largest value that the affine
  * accesses of an index allow, as soon as all other indices in one of them are
- * known. Every access that doesn't say `pad` is then checked to stay in its
- * tensor, by relations that hold when tensors are bound; where an index of the
- * access has no values, the access doesn't happen, and the relation holds.
+ * known: the largest box in which nothing is read outside, found in rounds, as in
+ * Tensor Comprehensions (Vasilache et al., 2018), to which the paper of the affine
+ * subscripts leaves ranges (Liu et al., 2024). Where there are several such boxes, as
+ * for A(2*i+3*j) alone, these two ask. Here indices of the left side take equal shares of
+ * what the subscript has room for, which makes the box that has most elements: nothing
+ * is left out of a result unseen, as it could be of a sum. Every access that doesn't say
+ * `pad` is then checked to stay in its tensor, by relations that hold when tensors are
+ * bound; where an index of the access has no values, the access doesn't happen, and the
+ * relation holds.
  */
 #include "bind.h"
 
@@ -245,9 +251,9 @@ static int unknown_terms(binder *b, const access *x, int *which)
     return n;
 }
 
-/* The largest (or smallest) value of the subscript over its indices, plus k,
- * the term `but` left out. */
-int bind_reach(binder *b, const access *x, bool largest, int but, int64_t k)
+/* The largest (or smallest) value of the subscript over its indices, plus k, where
+ * those that aren't known are 0. */
+int bind_reach(binder *b, const access *x, bool largest, int64_t k)
 {
     int ext[BIND_MAX_TERMS], n = 0;
     int64_t coef[BIND_MAX_TERMS], sum = 0, part;
@@ -255,7 +261,7 @@ int bind_reach(binder *b, const access *x, bool largest, int but, int64_t k)
     for (int t = 0; t < x->sub->terms; t++) {
         const int64_t c = x->sub->term[t].coef;
         const family *const f = family_at(b, x, t);
-        if (t == but) continue;
+        if (!f->known) continue;
         if ((c > 0) == largest) { /* at hi - 1 */
             ext[n] = f->hi;
             coef[n++] = c;
@@ -278,48 +284,97 @@ int bind_rooms(binder *b, int room, int64_t k)
     return unary_extent(b, EXT_MAX0, room, 0);
 }
 
-/* How many values from 0 on the access allows the index in term t. */
+/* How many indices the room of the one in term t is for: those that aren't known
+ * either and lead to the same end of the mode. */
+static int sharers(binder *b, const access *x, int t)
+{
+    int n = 0;
+    for (int s = 0; s < x->sub->terms; s++)
+        n += !family_at(b, x, s)->known &&
+             (x->sub->term[s].coef > 0) == (x->sub->term[t].coef > 0);
+    return n;
+}
+
+/* How many values from 0 on the access allows the index in term t: its share of the
+ * way from where the known ones lead to an end of the mode, in steps of its coefficient. */
 static int allowed(binder *b, const access *x, int t)
 {
     const int64_t c = x->sub->term[t].coef;
-    int room;
-    if (c > 0) { /* floor((size - 1 - rest) / c) + 1 */
-        const int ext[2] = {bind_size(b, x->tensor, x->mode), bind_reach(b, x, true, t, 0)};
-        room = ext[0] < 0 || ext[1] < 0 ? -1
-                                        : bind_linear(b, ext, (int64_t[]){1, -1}, 2, c - 1);
-    } else { /* floor(rest / -c) + 1 */
-        const int rest = c == INT64_MIN ? -1 : bind_reach(b, x, false, t, 0);
-        room = rest < 0 ? -1 : bind_linear(b, &rest, &(int64_t){1}, 1, -c);
+    int64_t step;
+    if (__builtin_mul_overflow(c, (int64_t)sharers(b, x, t), &step) || step == INT64_MIN) {
+        bind_fail(b, x->at, "the subscript's numbers are too large");
+        return -1;
     }
-    return bind_rooms(b, room, c > 0 ? c : -c);
+    int room;
+    if (c > 0) { /* floor((size - 1 - rest) / step) + 1 */
+        const int ext[2] = {bind_size(b, x->tensor, x->mode), bind_reach(b, x, true, 0)};
+        room = bind_linear(b, ext, (int64_t[]){1, -1}, 2, step - 1);
+    } else { /* floor(rest / -step) + 1 */
+        const int rest = bind_reach(b, x, false, 0);
+        room = bind_linear(b, &rest, &(int64_t){1}, 1, -step);
+    }
+    return bind_rooms(b, room, c > 0 ? step : -step);
 }
 
-/* Solves for a family from the accesses in which it alone is unknown. With
- * `all`, only if that is so in all its accesses. */
-static stc_status solve_family(binder *b, int fam, bool all, bool *progress)
+static bool of_left(const binder *b, const family *f)
 {
-    family *const f = &b->family[fam];
-    int hi = -1, which = 0;
-    for (int pass = all ? 0 : 1; pass < 2; pass++)
-        for (int i = 0; i < b->naccess; i++) {
-            access *const x = &b->access[i];
-            if (x->pad || x->tensor < 0) continue;
-            const int n = unknown_terms(b, x, &which);
-            bool in = false;
-            for (int t = 0; t < x->sub->terms; t++)
-                in |= family_at(b, x, t) == f;
-            if (!in) continue;
-            if (pass == 0 && n > 1) return STC_OK;
-            if (pass == 0 || n != 1) continue;
-            const int n_values = allowed(b, x, which);
-            if (n_values < 0) return b->p->cx->diag.status;
-            hi = hi < 0 ? n_values : binary_extent(b, EXT_MIN, hi, n_values);
-            if (hi < 0) return b->p->cx->diag.status;
-            x->done = x->sub->term[which].coef > 0; /* it can't pass the end */
+    for (int k = 0; k < b->nleft; k++)
+        if (&b->family[b->family_of[k]] == f) return true;
+    return false;
+}
+
+/* Whether every unknown index of a subscript is one of the left side. */
+static bool all_left(binder *b, const access *x)
+{
+    for (int t = 0; t < x->sub->terms; t++)
+        if (!family_at(b, x, t)->known && !of_left(b, family_at(b, x, t))) return false;
+    return true;
+}
+
+/* What an index is found from, best first: all of its accesses, where it alone is unknown
+ * in each; those in which it is; those whose unknown ones are all of the left side. */
+typedef enum { FROM_ALL, FROM_SOME, FROM_SHARES, FROM_NONE } found_from;
+
+/* The extent of a family: the least that its accesses allow; *hi is -1 if there are none
+ * of that kind. */
+static stc_status solve_family(binder *b, int fam, found_from from, int *hi)
+{
+    *hi = -1;
+    for (int i = 0; i < b->naccess; i++) {
+        access *const x = &b->access[i];
+        int t = 0, which = 0;
+        while (t < x->sub->terms && b->family_of[x->sub->term[t].index] != fam)
+            t++;
+        if (x->pad || x->tensor < 0 || t == x->sub->terms) continue;
+        const bool alone = unknown_terms(b, x, &which) == 1;
+        if (!alone && from == FROM_ALL) {
+            *hi = -1;
+            return STC_OK;
         }
-    if (hi < 0) return STC_OK;
-    f->hi = hi;
-    f->known = *progress = true;
+        if (from == FROM_SHARES ? !all_left(b, x) : !alone) continue;
+        const int values = allowed(b, x, t);
+        *hi = *hi < 0 || values < 0 ? values : binary_extent(b, EXT_MIN, *hi, values);
+        if (*hi < 0) return b->p->cx->diag.status;
+        x->done |= x->sub->term[t].coef > 0; /* it can't pass the end */
+    }
+    return STC_OK;
+}
+
+/* Families that are found from accesses of one kind: the first one, or all that share. */
+static stc_status solve_families(binder *b, found_from from, bool *progress)
+{
+    bool found[BIND_MAX_INDEX] = {false};
+    for (int i = 0; i < b->nfamily && !(*progress && from != FROM_SHARES); i++) {
+        int hi;
+        if (b->family[i].known) continue;
+        const stc_status status = solve_family(b, i, from, &hi);
+        if (status != STC_OK) return status;
+        if (hi < 0) continue;
+        b->family[i].hi = hi;
+        found[i] = *progress = true;
+    }
+    for (int i = 0; i < b->nfamily; i++)
+        b->family[i].known |= found[i];
     return STC_OK;
 }
 
@@ -335,7 +390,7 @@ static stc_status no_range(binder *b, const family *f)
             first++;
         const family *const one = family_at(b, x, first), *const two =
                                                               family_at(b, x, which);
-        const bool left = one->free || two->free;
+        const bool left = of_left(b, one) || of_left(b, two);
         return bind_fail(b, x->at,
                          "the ranges of %s and %s aren't known, and this subscript allows "
                          "several: give that of %s by `in lo:hi`%s",
@@ -357,17 +412,14 @@ static stc_status ranges_of_affine(binder *b)
     for (;;) {
         bool progress = false;
         const family *unknown = NULL;
-        for (int strict = 1; strict >= 0 && !progress; strict--) {
-            unknown = NULL;
-            for (int i = 0; i < b->nfamily && !progress; i++) {
-                if (b->family[i].known) continue;
-                unknown = &b->family[i];
-                const stc_status status = solve_family(b, i, strict, &progress);
-                if (status != STC_OK) return status;
-            }
-        }
+        for (int i = b->nfamily - 1; i >= 0; i--)
+            if (!b->family[i].known) unknown = &b->family[i];
         if (!unknown) return STC_OK;
-        const stc_status status = progress ? STC_OK : bind_range_ends(b, &progress);
+        stc_status status = STC_OK;
+        for (found_from from = FROM_ALL; from < FROM_NONE && !progress && !status; from++) {
+            if (from == FROM_SHARES) status = bind_range_ends(b, &progress);
+            if (!status && !progress) status = solve_families(b, from, &progress);
+        }
         if (status != STC_OK) return status;
         if (!progress) return no_range(b, unknown);
     }
@@ -412,7 +464,7 @@ static void say_leaves(binder *b, words *w, const access *x)
 
 static stc_status inside(binder *b, const access *x)
 {
-    const int least = bind_reach(b, x, false, -1, 0);
+    const int least = bind_reach(b, x, false, 0);
     int64_t k;
     if (least < 0) return b->p->cx->diag.status;
     words w;
@@ -435,7 +487,7 @@ static stc_status inside(binder *b, const access *x)
     }
     if (x->done) return STC_OK;
     say(&w, ": it needs size %a, and there is %b");
-    const int past = unless_empty(b, x, bind_reach(b, x, true, -1, 1));
+    const int past = unless_empty(b, x, bind_reach(b, x, true, 1));
     return bind_relation(b, REL_LE, past, bind_size(b, x->tensor, x->mode), x->at, w.text);
 }
 
@@ -454,8 +506,7 @@ stc_status bind_left_sizes(binder *b, int target)
         } else {
             const stc_status status = inside(b, x);
             if (status != STC_OK) return status;
-            n = unary_extent(b, EXT_MAX0, unless_empty(b, x, bind_reach(b, x, true, -1, 1)),
-                             0);
+            n = unary_extent(b, EXT_MAX0, unless_empty(b, x, bind_reach(b, x, true, 1)), 0);
         }
         if (n < 0) return b->p->cx->diag.status;
         b->p->tensor[target].shape[k] = (uint16_t)n;

@@ -80,7 +80,7 @@ bool bind_range(binder *b, const ast *binding, int index, bexpr **mask)
 static int within(binder *b, const access *x, int t, int n)
 {
     const int64_t c = x->sub->term[t].coef;
-    const int rest = c > 0 ? bind_reach(b, x, true, t, 0) : -1;
+    const int rest = c > 0 ? bind_reach(b, x, true, 0) : -1;
     return rest < 0 ? -1
                     : bind_rooms(
                           b, bind_linear(b, (int[]){n, rest}, (int64_t[]){1, -1}, 2, c), c);
@@ -102,7 +102,7 @@ stc_status bind_range_ends(binder *b, bool *progress)
             continue;
         other = f->known ? &b->family[b->family_of[f->end->term[which].index]] : f;
         other->hi = f->known ? within(b, &x, which, f->hi)
-                             : bind_rooms(b, bind_reach(b, &x, true, -1, 0), 1);
+                             : bind_rooms(b, bind_reach(b, &x, true, 0), 1);
         if (other->hi < 0) return b->p->cx->diag.status;
         other->known = *progress = true;
         return STC_OK;

@@ -36,7 +36,7 @@ static void worker_free(ctx *cx, worker *w)
 {
     machine_free(w->mc);
     mem_free(cx, w->merge, (size_t)w->of->nloop * sizeof *w->merge);
-    mem_free(cx, w->view, PARALLEL_PARTS * sizeof *w->view);
+    mem_free(cx, w->view, 2 * PARALLEL_PARTS * sizeof *w->view);
     mem_free(cx, w, sizeof *w);
 }
 
@@ -50,7 +50,7 @@ static worker *worker_new(machine *mc)
     w->cx.root = cx;
     w->cx.no_super = cx->no_super;
     w->merge = mem_array(cx, w->of->nloop, sizeof *w->merge);
-    w->view = mem_array(cx, PARALLEL_PARTS, sizeof *w->view);
+    w->view = mem_array(cx, 2 * PARALLEL_PARTS, sizeof *w->view);
     w->mc = w->merge && w->view ? mem_zero(&w->cx, 1, sizeof *w->mc) : NULL;
     if (w->mc) {
         w->mc->cx = &w->cx;
@@ -198,6 +198,7 @@ static stc_status run_job(job *j)
     mc->cx->steps += atomic_load(&j->steps);
     if (atomic_load(&j->failed) < INT32_MAX) return tell_failure(j);
     add_sums(j);
+    if (parallel_meet_end(j)) return mc->cx->diag.status;
     for (int k = 0; k < j->pl->nrows; k++) {
         slot *s = &mc->slot[j->pl->rows[k]];
         if (s->own->nvals < j->places[k]) s->own->nvals = j->places[k];
@@ -229,10 +230,12 @@ static bool places_ready(job *j)
         if (t->stains.old && tensor_extend_values(t, j->places[k])) return false;
     }
     for (int t = 0; t < j->mc->p->ntensor; t++) {
-        if (pl->sharing[t] != SHARE_PLACES) continue;
-        tensor *to = j->mc->slot[t].own;
-        const int64_t places = count_places(to);
-        if (places == NONE || tensor_extend_values(to, places)) return false;
+        const slot *s = &j->mc->slot[t];
+        if (pl->sharing[t] == SHARE_ROWS || !parallel_stores(pl, s, t)) continue;
+        const int64_t places = count_places(s->own);
+        if (places == NONE || tensor_extend_values(s->own, places)) return false;
+        for (int k = 0; k < pl->nmeet; k++)
+            if (pl->meet[k].tensor == t) j->meets[k] = places;
     }
     return true;
 }
@@ -257,7 +260,7 @@ stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *
     const int n = parallel_split(mc, pl, lo, hi, cut, bound);
     if (n < 2) return STC_OK;
     int threads = n < cx->threads ? n : cx->threads > 1 ? cx->threads : 1;
-    if (cx->deterministic) {
+    if (cx->deterministic && !pl->nmeet) {
         if (!workers_ready(mc, threads)) threads = 1;
         diag_clear(cx);
     }
@@ -266,16 +269,20 @@ stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *
         .mc = mc, .pl = pl, .n = n, .threads = threads, .bound = bound, .chunk = chunks};
     j.join.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     j.join.turn = j.join.calm = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    const bool ready = chunks && workers_ready(mc, threads) && places_ready(&j) &&
+    const bool ready = chunks && workers_ready(mc, pl->nmeet ? n : threads) &&
+                       places_ready(&j) && parallel_meet_begin(&j) &&
                        !parallel_join_begin(&j);
     stc_status st = STC_OK;
     if (ready) {
         st = run_job(&j);
     } else if (cx->deterministic) { /* the other way may have other bits */
         st = cx->diag.status;
+        if (!st)
+            st = fail(cx, STC_ERR_MEMORY, "there is no room for the results of chunks");
     } else {
         diag_clear(cx); /* there is another way */
     }
+    parallel_meet_free(&j);
     parallel_join_free(&j);
     mem_free(cx, chunks, (size_t)n * sizeof *chunks);
     if (ready) *next = mc->loops[pl->whole].exit;

@@ -14,6 +14,10 @@
  *            chunks, and they are joined in the loop's order (parallel_join.c)
  *   sums     registers reduced by an associative and commutative function:
  *            one for each chunk, combined in the loop's order
+ *   meets    results and workspaces to which all rounds add by an associative
+ *            function: one for each chunk, combined in the loop's order
+ *            (parallel_meet.c). There is a chunk for each thread then, and none
+ *            if combining is worth the time; and what else would do goes first.
  *
  * Where rounds of the outermost loop store into the same places, but a faster tier runs
  * the nest in an order of its own anyway, a loop inside may do: each worker runs all
@@ -41,6 +45,7 @@ typedef enum sharing {
     SHARE_PLACES, /* see above                                      */
     SHARE_ROWS,   /* places in rows                                 */
     SHARE_PARTS,
+    SHARE_MEET,
 } sharing;
 
 typedef struct parallel_loop {
@@ -62,6 +67,13 @@ typedef struct parallel_loop {
         int fn;
         value identity;
     } sum[PARALLEL_SUMS];
+    int nmeet;
+    struct {
+        uint16_t tensor;
+        int fn;         /* as ws_add takes it                         */
+        int at;         /* the lop of one that adds                   */
+        value identity; /* of a result: what a chunk's begins with    */
+    } meet[PARALLEL_PARTS];
     int nweight;
     struct {
         uint16_t tensor;
@@ -79,6 +91,8 @@ bool parallel_find(const machine *mc, int first, parallel_loop *out);
  * returns their number; 1 if there is too little to do. */
 int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64_t hi,
                    int threads, int64_t *bound);
+/* How much work is worth a chunk beside what is to be combined in the end. */
+int64_t parallel_meet_grain(const machine *mc, const parallel_loop *pl);
 
 /* Finds the program's shared loops and puts LOP_PARALLEL in front of them. */
 stc_status parallel_prepare(machine *mc);

@@ -207,7 +207,7 @@ static void begin_again(finder *f)
     parallel_loop *o = f->out;
     memset(f->defined, 0, (size_t)((char *)f->room + f->size - (char *)f->defined));
     memset(o->sharing, 0, (size_t)f->p->ntensor);
-    o->nsum = o->nparts = o->nrows = o->nweight = 0;
+    o->nsum = o->nparts = o->nrows = o->nmeet = o->nweight = 0;
     o->why = NULL;
     f->depth = f->loops = 0;
 }
@@ -237,13 +237,11 @@ static bool find_inside(finder *f, const loop *whole, const loop *inner)
 }
 
 /* Where rounds of the outermost loop store into the same places, but what runs it takes
- * all rounds in an order of its own: a loop inside will do. */
+ * all rounds in an order of its own: a loop inside will do. Else they meet. */
 static bool find_any(finder *f)
 {
     const loop *whole = f->l;
     if (find(f)) return true;
-    not_shared(f, "they need each other");
-    const char *why = f->out->why;
     for (int k = 0; k < f->mc->nloop && !f->out->asked; k++) {
         const loop *inner = &f->mc->loops[k];
         if (!whole->super || !whole->super->any_order || inner->first <= whole->first ||
@@ -252,8 +250,10 @@ static bool find_any(finder *f)
         f->out->number = k;
         return true;
     }
-    f->out->why = why;
-    return false;
+    begin_again(f);
+    f->l = whole;
+    f->meets = true;
+    return find(f) || not_shared(f, "they need each other");
 }
 
 /* The finder's arrays; false: there is no memory. */

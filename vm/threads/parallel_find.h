@@ -22,6 +22,8 @@ typedef struct finder {
     uint16_t *defined; /* per cell: 1 + depth of the block of a write, 0: none   */
     uint16_t *other;   /* per cell: 1 + depth of the if whose first branch wrote it, or 0 */
     uint8_t *below;    /* per cursor: `at` below the loop's own coordinate: 1; 2 not */
+    bool meets;        /* rounds may add to the same places                           */
+    int at;            /* the lop that is looked at                                    */
     int depth, loops;  /* of blocks, and of loops and whiles among them          */
     uint8_t *apart;    /* per tensor: a round's places needn't follow each other      */
     size_t size;       /* of all these arrays, from `room` on                            */

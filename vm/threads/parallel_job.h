@@ -19,7 +19,7 @@ typedef struct worker {
     bool again;        /* there is none: its tensors begin anew             */
     merge_desc *merge; /* of the shared loops, with their own ranges */
     lop stop;          /* what was behind the loop */
-    tensor *view;      /* of results: as parallel_loop.rows has them */
+    tensor *view;      /* of results: as parallel_loop.rows has them, then .meet */
 } worker;
 
 struct parallel {
@@ -58,6 +58,9 @@ typedef struct job {
     _Atomic uint64_t steps;
     joining join;
     int64_t places[PARALLEL_PARTS]; /* of results in rows */
+    int64_t meets[PARALLEL_PARTS];  /* of those in which chunks meet */
+    void *apart[PARALLEL_PARTS];    /* … their values, of all chunks but the first */
+    int sharers;                    /* threads that combine them                    */
 } job;
 
 static inline tensor_part *job_part(const job *j, int c, int k)
@@ -65,8 +68,27 @@ static inline tensor_part *job_part(const job *j, int c, int k)
     return &j->join.part[c * j->pl->nparts + k];
 }
 
-/* The part of the job that is worker number's: chunks, as long as there are any. */
+/* Whether t is a result of the host's machine, into which workers store. */
+static inline bool parallel_stores(const parallel_loop *pl, const slot *s, int t)
+{
+    const uint8_t how = pl->sharing[t];
+    return how == SHARE_PLACES || how == SHARE_ROWS ||
+           (how == SHARE_MEET && s->row->role != ROLE_WORK);
+}
+
+/* The part of the job that is worker number's: chunks, as long as there are any. Of loops
+ * whose chunks meet each has a worker of its own: then those that are the thread's. */
 void parallel_work(void *context, int number);
+/* A worker sees what the host's machine has at the loop; and no more. */
+stc_status parallel_open(worker *w, job *j);
+void parallel_close(worker *w, const parallel_loop *pl);
+
+/* parallel_meet.c: before chunks run, by the host's thread; false: there is no memory. When
+ * chunk c begins; when all are through. */
+bool parallel_meet_begin(job *j);
+stc_status parallel_meet_chunk(worker *w, const job *j, int c);
+stc_status parallel_meet_end(job *j);
+void parallel_meet_free(job *j);
 
 /* parallel_join.c: before chunks run; when a chunk of w's has run, whose parts' ranges of
  * the first level are set; when one has failed; when all are through. */

@@ -5,6 +5,7 @@
 #include "parallel_find.h"
 #include "../../formats/join.h"
 #include "../code/text.h"
+#include "../work/ws_pour.h"
 #include <string.h>
 
 /* ---- coordinates ------------------------------------------------------------------- */
@@ -117,11 +118,70 @@ static bool find_place(finder *f, const insn *in)
     return true;
 }
 
-static bool stores(finder *f, uint16_t t, uint16_t at)
+/* An element of type t, whose class is cls, is the same whether it is cut to its type
+ * before or after it is combined with others. */
+static bool combines_cut(stc_type t, vclass cls, const fn_info *fn)
 {
+    return type_class(t) == cls && (class_type(cls) == t || fn->flags & FP_WRAPS);
+}
+
+/* What begins as the function's identity, and is combined with others by it. */
+static bool meet_place(finder *f, const insn *in, value *identity)
+{
+    const fn_info *fn = fn_at(in->arg[2]);
+    const stc_type type = f->p->tensor[in->arg[0]].type;
+    const vclass cls = (vclass)in->arg[3];
+    if (!(fn->flags & FP_ASSOCIATIVE) || fn->flags & FP_FAULTS)
+        return not_shared(f, "several write to the same places of a result, and what "
+                             "combines them isn't associative");
+    if (!(fn->identity[0].classes >> cls & 1) ||
+        !fn_constant(fn->identity[0].value, cls, type, identity))
+        return not_shared(f, "what combines them has no identity to start with");
+    return combines_cut(type, cls, fn) ||
+           not_shared(f, "the result's type cuts what they combine");
+}
+
+static bool meet_workspace(finder *f, const insn *in)
+{
+    const bool own = in->op == OP_WSCALL;
+    if (!(own ? in->arg[4] : fn_at(in->arg[2])->flags & FP_ASSOCIATIVE))
+        return not_shared(f, "they add to one workspace, and what combines them isn't "
+                             "associative");
+    return ws_pours(&f->p->tensor[in->arg[0]]) ||
+           not_shared(f, "they add to one workspace of runs, or of the host's");
+}
+
+/* Rounds add to the same places: each chunk to some of its own. */
+static bool meets(finder *f, const insn *in)
+{
+    parallel_loop *o = f->out;
+    const uint16_t t = in->arg[0];
+    const int fn =
+        in->op == OP_WSCALL ? ws_user_fn(in->arg[1], in->arg[4]) : (int)in->arg[2];
+    value identity = {0};
+    for (int k = 0; k < o->nmeet; k++)
+        if (o->meet[k].tensor == t)
+            return o->meet[k].fn == fn || not_shared(f, "they combine in several ways");
+    if (o->sharing[t] != SHARE_READ || o->nmeet == PARALLEL_PARTS)
+        return not_shared(f, "they store into too many results, or in several ways");
+    if (in->op == OP_ACC ? !meet_place(f, in, &identity) : !meet_workspace(f, in))
+        return false;
+    o->meet[o->nmeet].tensor = t;
+    o->meet[o->nmeet].fn = fn;
+    o->meet[o->nmeet].at = f->at;
+    o->meet[o->nmeet++].identity = identity;
+    return share(f, t, SHARE_MEET);
+}
+
+static bool stores(finder *f, const insn *in, uint16_t at)
+{
+    const uint16_t t = in->arg[0];
     if (f->out->sharing[t] == SHARE_OWN) return true;
-    if (at == ROOT || f->below[at] != 1)
-        return not_shared(f, "several write to the same places of a result");
+    if (at == ROOT || f->below[at] != 1 || f->out->sharing[t] == SHARE_MEET) {
+        const bool may = f->meets && in->op == OP_ACC && has_places(&f->p->tensor[t].fmt);
+        return may ? meets(f, in)
+                   : not_shared(f, "several write to the same places of a result");
+    }
     return share(f, t, has_places(&f->p->tensor[t].fmt) ? SHARE_PLACES : SHARE_PARTS);
 }
 
@@ -165,14 +225,15 @@ static bool find_tensor(finder *f, const insn *in)
     case OP_WSCALL:
     case OP_WSEND:
         if (f->out->sharing[a[0]] == SHARE_OWN) return true;
-        return not_shared(f, "they add to one workspace");
+        return f->meets && in->op != OP_WSEND ? meets(f, in)
+                                              : not_shared(f, "they add to one workspace");
     case OP_AT:
         return find_place(f, in);
     case OP_KEEP:
-        return stores(f, a[0], a[2]);
+        return stores(f, in, a[2]);
     case OP_STORE:
     case OP_ACC:
-        return stores(f, a[0], a[1]);
+        return stores(f, in, a[1]);
     case OP_BOUND:
         return not_shared(f, "its rounds set the range of a loop inside");
     case OP_SPAN:
@@ -210,8 +271,12 @@ bool find_tensors(finder *f, int first, int last)
     for (int k = first; k < last; k++) {
         const insn *in = insn_of(f->mc, k);
         coordinates_step(f, in);
+        f->at = k;
         if (!find_tensor(f, in)) return false;
     }
+    if (o->nmeet && o->nparts)
+        return not_shared(f, "one result is put together from parts, and they add to "
+                             "the same places of another");
     for (int t = 0; t < f->p->ntensor && o->nrows < PARALLEL_PARTS; t++) {
         if (o->sharing[t] != SHARE_PLACES || f->apart[t]) continue;
         o->sharing[t] = SHARE_ROWS;

@@ -16,6 +16,22 @@ enum {
     GRAIN = 1 << 14,       /* elements: less isn't worth a thread's waking up */
 };
 
+static int64_t chunk_limit(const parallel_loop *pl, int threads)
+{
+    if (pl->nmeet) return threads;
+    return (int64_t)threads * (pl->nparts ? PARTS_PER_THREAD : CHUNKS_PER_THREAD);
+}
+
+/* The least that is worth a chunk. */
+static int64_t chunk_grain(const machine *mc, const parallel_loop *pl)
+{
+    if (pl->asked) return 1;
+    if (mc->cx->grain) return mc->cx->grain;
+    const int64_t meets = parallel_meet_grain(mc, pl);
+    if (meets > INT64_MAX / 4) return INT64_MAX / 4;
+    return meets > GRAIN ? meets : GRAIN;
+}
+
 /* The first position below position p of level 0, as deep as levels have tables by
  * position: what lies below a table of tokens isn't found by counting tokens. */
 static int64_t below(const tensor *t, int64_t p)
@@ -100,8 +116,7 @@ static double share_before(const parallel_loop *pl, int64_t c, int64_t chunks, i
 static int64_t count_chunks(const parallel_loop *pl, int64_t work, int64_t grain,
                             int threads)
 {
-    const int64_t limit =
-        (int64_t)threads * (pl->nparts ? PARTS_PER_THREAD : CHUNKS_PER_THREAD);
+    const int64_t limit = chunk_limit(pl, threads);
     int64_t n = work / grain;
     if (!pl->nparts && n > 2 * threads) {
         int64_t batches = 2; /* the last two of which are equal */
@@ -149,14 +164,13 @@ int parallel_split(const machine *mc, const parallel_loop *pl, int64_t lo, int64
                    int threads, int64_t *bound)
 {
     weight best = {0};
-    int64_t grain = mc->cx->grain ? mc->cx->grain : GRAIN;
-    if (pl->asked) grain = 1;
+    const int64_t grain = chunk_grain(mc, pl);
     const int64_t most = heaviest(mc, pl, lo, hi, 2 * grain, &best);
     const int64_t chunks = count_chunks(pl, most, grain, threads);
     int n = 0;
     bound[0] = lo;
     if (!most && pl->asked) {
-        const int64_t limit = (int64_t)threads * CHUNKS_PER_THREAD;
+        const int64_t limit = chunk_limit(pl, threads);
         return split_evenly(lo, hi, limit < CHUNKS_MAX ? limit : CHUNKS_MAX, bound);
     }
     const int64_t from = chunks > 1 ? below(best.t, best.begin) : 0;

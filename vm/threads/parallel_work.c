@@ -26,6 +26,14 @@ static void copy_registers(worker *w, const machine *from)
     }
 }
 
+static void see(worker *w, slot *s, tensor *view)
+{
+    *view = *s->own;
+    view->cx = w->mc->cx;
+    view->stains = (stains){.never = true};
+    s->t = s->own = view;
+}
+
 static stc_status copy_slots(worker *w, const machine *from, const parallel_loop *pl)
 {
     machine *mc = w->mc;
@@ -37,31 +45,29 @@ static stc_status copy_slots(worker *w, const machine *from, const parallel_loop
         const uint8_t how = pl->sharing[t];
         if (how == SHARE_READ) to->t = s->t;
         if (how == SHARE_PARTS && asm_begin(mc, to)) return mc->cx->diag.status;
-        if (how != SHARE_PLACES && how != SHARE_ROWS) continue;
+        if (!parallel_stores(pl, s, t)) continue;
         to->t = to->own = s->own;
         to->stores = 0;
         memcpy(to->lev, s->lev, (size_t)s->row->fmt.levels * sizeof *s->lev);
     }
-    for (int k = 0; k < pl->nrows; k++) {
-        slot *to = &mc->slot[pl->rows[k]];
-        w->view[k] = *to->own;
-        w->view[k].cx = mc->cx;
-        w->view[k].stains = (stains){.never = true};
-        to->t = to->own = &w->view[k];
+    for (int k = 0; k < pl->nrows; k++)
+        see(w, &mc->slot[pl->rows[k]], &w->view[k]);
+    for (int k = 0; k < pl->nmeet; k++) {
+        slot *s = &mc->slot[pl->meet[k].tensor];
+        if (s->row->role != ROLE_WORK) see(w, s, &w->view[PARALLEL_PARTS + k]);
     }
     return STC_OK;
 }
 
 /* What belongs to the host's machine isn't the worker's any more. */
-static void drop_slots(worker *w, const parallel_loop *pl)
+void parallel_close(worker *w, const parallel_loop *pl)
 {
     for (int t = 0; t < w->mc->p->ntensor; t++) {
         slot *s = &w->mc->slot[t];
         s->bound = NULL;
         s->places = 0;
         if (pl->sharing[t] == SHARE_READ) s->t = NULL;
-        if (pl->sharing[t] == SHARE_PLACES || pl->sharing[t] == SHARE_ROWS)
-            s->t = s->own = NULL;
+        if (parallel_stores(pl, s, t)) s->t = s->own = NULL;
     }
 }
 
@@ -174,7 +180,8 @@ static stc_status run_chunk(worker *w, job *j, int c)
     open_parts(w, j, c);
     open_rows(w, j, c);
     mc->slice = mc->left = WORKER_ROUNDS;
-    stc_status st = machine_dispatch(mc, &mc->code[pl->first]);
+    stc_status st = parallel_meet_chunk(w, j, c);
+    if (!st) st = machine_dispatch(mc, &mc->code[pl->first]);
     count_steps(mc);
     if (!st) close_rows(w, j, c);
     for (int k = 0; k < pl->nparts; k++)
@@ -192,34 +199,54 @@ static void chunk_failed(job *j, int c)
     if (j->pl->nparts) parallel_join_fail(j);
 }
 
-static stc_status run_chunks(worker *w, job *j, int number)
+static bool next_chunk(worker *w, job *j, int c)
 {
-    const parallel_loop *pl = j->pl;
-    stc_status st = copy_slots(w, j->mc, pl);
+    if (c >= j->n || c > atomic_load(&j->failed)) return false;
+    w->chunk = c;
+    j->chunk[c].worker = w->number;
+    return true;
+}
+
+static stc_status run_chunks(worker *w, job *j)
+{
+    stc_status st = parallel_open(w, j);
+    while (!st && next_chunk(w, j, atomic_fetch_add(&j->next, 1)))
+        st = run_chunk(w, j, w->chunk);
+    return st;
+}
+
+stc_status parallel_open(worker *w, job *j)
+{
+    diag_clear(&w->cx);
+    w->job = j;
     w->chunk = w->kept = 0;
     w->again = true;
-    while (!st) {
-        const int c = atomic_fetch_add(&j->next, 1);
-        if (c >= j->n || c > atomic_load(&j->failed)) break;
-        w->chunk = c;
-        j->chunk[c].worker = number;
-        st = run_chunk(w, j, c);
-    }
-    return st;
+    memcpy(w->mc->ext, j->mc->ext, (size_t)w->mc->p->next * sizeof *w->mc->ext);
+    return copy_slots(w, j->mc, j->pl);
+}
+
+/* Runs the worker's chunks, or the one that it has. */
+static void serve(worker *w, job *j, int only)
+{
+    machine *mc = w->mc;
+    lop *behind = &mc->code[mc->loops[j->pl->whole].last + 1];
+    w->stop = *behind;
+    machine_patch(mc, behind, LOP_HALT);
+    if (only < 0 ? run_chunks(w, j) : next_chunk(w, j, only) && run_chunk(w, j, only))
+        chunk_failed(j, w->chunk);
+    *behind = w->stop;
 }
 
 void parallel_work(void *context, int number)
 {
     job *j = context;
-    worker *w = j->mc->parallel->worker[number];
-    machine *mc = w->mc;
-    diag_clear(&w->cx);
-    w->job = j;
-    memcpy(mc->ext, j->mc->ext, (size_t)mc->p->next * sizeof *mc->ext);
-    lop *behind = &mc->code[mc->loops[j->pl->whole].last + 1];
-    w->stop = *behind;
-    machine_patch(mc, behind, LOP_HALT);
-    if (run_chunks(w, j, number)) chunk_failed(j, w->chunk);
-    *behind = w->stop;
-    drop_slots(w, j->pl);
+    worker **const w = j->mc->parallel->worker;
+    if (!j->pl->nmeet) {
+        serve(w[number], j, -1);
+        parallel_close(w[number], j->pl);
+        return;
+    }
+    const int end = j->n * (number + 1) / j->threads;
+    for (int c = j->n * number / j->threads; c < end; c++)
+        serve(w[c], j, c);
 }

@@ -14,6 +14,7 @@
  *     ws_host.c    those of the host's own
  *     ws_runs.c    the one of workspaces that are read as runs
  *     run_fold.c   rows of runs, folded together
+ *     ws_pour.c    those of several machines, put together
  *
  * Coordinates are *labels*: the bits of all of them in one word if they fit,
  * the mode that is stored outermost first, so that labels sort as coordinates
@@ -182,6 +183,9 @@ stc_status ws_flush(machine *mc, workspace *w, const lop *at, bool more);
 int64_t ws_operands(const machine *mc);
 /* A capacity for when none is given, from what the program's operands have. */
 int64_t ws_default_capacity(const machine *mc);
+
+/* Merges another list, in order and each label once, behind what there is. */
+stc_status ws_merge_sorted(machine *mc, workspace *w, ws_list *sorted, const lop *at);
 
 /* Merges n entries of `acc`, in the order of `record`, with the all array. Both
  * all arrays have room for all of them. */

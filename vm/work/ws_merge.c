@@ -189,13 +189,34 @@ static stc_status merge_room(ctx *cx, workspace *w)
     return w->single ? ws_list_reserve(cx, w, &w->all, most) : STC_OK;
 }
 
-static stc_status flush_here(machine *mc, workspace *w, const lop *at)
+static stc_status merge_here(machine *mc, workspace *w, const lop *at)
 {
-    if (ws_pipe_wait(mc, w, at) || w->kind->sort(mc, w) || merge_room(mc->cx, w))
-        return mc->cx->diag.status;
+    if (merge_room(mc->cx, w)) return mc->cx->diag.status;
     const fn_fault fault = ws_merge(w, &w->acc, w->record);
     if (w->single) ws_list_free(mc->cx, w, &w->other);
     return fault ? machine_fault(mc, at, fault) : STC_OK;
+}
+
+static stc_status flush_here(machine *mc, workspace *w, const lop *at)
+{
+    if (ws_pipe_wait(mc, w, at) || w->kind->sort(mc, w)) return mc->cx->diag.status;
+    return merge_here(mc, w, at);
+}
+
+stc_status ws_merge_sorted(machine *mc, workspace *w, ws_list *sorted, const lop *at)
+{
+    if ((w->acc.n && ws_flush(mc, w, at, false)) || ws_record_room(mc->cx, w, sorted->n))
+        return mc->cx->diag.status;
+    for (int64_t k = 0; k < sorted->n; k++)
+        w->record[k].id = k;
+    const ws_list kept = w->acc;
+    w->acc = *sorted;
+    const stc_status st = merge_here(mc, w, at);
+    w->acc = kept;
+    w->merged += sorted->n;
+    w->about = w->all.n;
+    w->batches++;
+    return st;
 }
 
 stc_status ws_flush(machine *mc, workspace *w, const lop *at, bool more)
