@@ -8,6 +8,7 @@
  * share: so a triangle's third side costs a look, and no loop.
  */
 #include "opt.h"
+#include <float.h>
 
 /* Where nothing tells: an extent, the entries of a row, the density of a vector. */
 enum { EXTENT = 1000, ROW = 10 };
@@ -256,9 +257,10 @@ static void weigh_fibers(const opt *o, const factor *f, walk *w, int n, int inde
 }
 
 /* Loops in the order that visits the fewest next; `stored`: in an order that levels have
- * wherever there is one. Factors whose levels have another one are converted. */
+ * wherever there is one. Factors whose levels have another one are converted. What costs
+ * `most` isn't looked at further. */
 static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool stored,
-                      bool *converts)
+                      double most, bool *converts)
 {
     walk w[OPT_FACTORS];
     const uint64_t rows = in_rows(f, n, left);
@@ -291,6 +293,9 @@ static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool 
         const double each = !left && rows >> best & 1 ? in_row : 1;
         cost += rounds * (visits > leaves ? visits : leaves) * each;
         rounds *= leaves;
+        if (cost < most) continue;
+        *converts = true; /* for all that is known */
+        return cost;
     }
     *converts = converted;
     for (; converted; converted &= converted - 1)
@@ -298,16 +303,21 @@ static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool 
     return cost;
 }
 
-double cost_nest(const opt *o, const factor *f, int n)
+double cost_nest_below(const opt *o, const factor *f, int n, double most)
 {
     uint64_t all = 0;
     bool converts;
     for (int k = 0; k < n; k++)
         all |= f[k].indices;
-    const double any = nest_in(o, f, n, all, false, &converts);
+    const double any = nest_in(o, f, n, all, false, most, &converts);
     if (!converts) return any;
-    const double as_stored = nest_in(o, f, n, all, true, &converts);
+    const double as_stored = nest_in(o, f, n, all, true, most, &converts);
     return any < as_stored ? any : as_stored;
+}
+
+double cost_nest(const opt *o, const factor *f, int n)
+{
+    return cost_nest_below(o, f, n, DBL_MAX);
 }
 
 double cost_write(const opt *o, uint64_t out, double density)

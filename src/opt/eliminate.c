@@ -5,12 +5,13 @@
  * groups; each is extended by every group that it lacks, and of several ways to a set
  * the cheapest stays. Up to ten groups that is all sets, and the best order is found
  * (dynamic programming, as joins are ordered); with more, each layer keeps the best few
- * (a beam). Indices that are in the same factors are reduced together: a group.
+ * (a beam). What the cheapest step each time leads to bounds the rest. Indices that are in
+ * the same factors are reduced together: a group.
  */
 #include "opt.h"
 #include <float.h>
 
-enum { EXACT = 10, ALL_SETS = 252, BEAM = 12 }; /* 252: 10 over 5 */
+enum { EXACT = 10, ALL_SETS = 252, BEAM = 12, GREEDY = 3 }; /* 252: 10 over 5 */
 
 typedef struct state {
     uint64_t gone; /* groups, a bit each                                       */
@@ -108,7 +109,9 @@ static double step_cost(const search *s, const factor *f, int n, uint64_t indice
     const double share = keep_share(s->o, s->kept && keep_all(part, parts), out, density);
     const double write = share * cost_write(s->o, out, density);
     if (write >= most) return -1; /* whatever it takes to get there */
-    double nest = cost_nest(s->o, part, parts);
+    const double least = (most - write) / share;
+    double nest = cost_nest_below(s->o, part, parts, least);
+    if (nest >= least) return -1;
     if (s->o->looks && nest < density * cost_places(s->o, out))
         nest = density * cost_places(s->o, out); /* each is visited that is stored */
     const double cost = share * nest + write;
@@ -154,10 +157,11 @@ static void extend(search *s, const state *from)
     if (from->cost >= s->best_cost) return; /* more steps don't make it cheaper */
     factor f[OPT_FACTORS];
     const int n = left_over(s, from->gone, f);
-    const double whole = from->cost + (from->gone ? cost_nest(s->o, f, n) : s->written);
-    if (whole < s->best_cost) {
+    const double more = s->best_cost - from->cost;
+    const double rest = from->gone ? cost_nest_below(s->o, f, n, more) : s->written;
+    if (rest < more) {
         s->best = from;
-        s->best_cost = whole;
+        s->best_cost = from->cost + rest;
     }
     /* the last one is reduced in place */
     if (__builtin_popcountll(from->gone) + 1 == s->groups) return;
@@ -222,31 +226,38 @@ static void find_twins(opt *o, search *s)
     }
 }
 
+/* Layer by layer, at most `width` sets in each; what isn't cheaper than the best way that
+ * is known is left out. */
+static stc_status search_sets(opt *o, search *s, int width)
+{
+    int before = 1;
+    state *layer = arena_array(o->a, 1, sizeof *layer);
+    if (!layer) return STC_ERR_MEMORY;
+    for (int k = 0; k <= s->groups && before; k++) {
+        /* of the layer there is room for */
+        s->width = width < before * s->groups ? width : before * s->groups;
+        s->n = 0;
+        s->layer = arena_room(o->a, s->width + 1, sizeof *s->layer);
+        if (!s->layer) return STC_ERR_MEMORY;
+        for (int m = 0; m < before; m++)
+            extend(s, &layer[m]);
+        layer = s->layer;
+        before = s->n;
+        const stc_status st = work_done(o->p->cx, (uint64_t)before);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
 stc_status eliminate(opt *o, const product *x, elimination *out)
 {
     search s = {.o = o, .x = x, .best_cost = DBL_MAX, .kept = !keep_all(x->factor, x->n)};
     s.written = out->written = cost_nest(o, x->factor, x->n);
     find_groups(&s);
     find_twins(o, &s);
-    s.width = s.groups > EXACT ? BEAM : ALL_SETS;
-    int before = 1;
-    state *layer = arena_array(o->a, 1, sizeof *layer);
-    if (!layer) return STC_ERR_MEMORY;
-    out->n = 0;
-    for (int k = 0; k <= s.groups && before; k++) {
-        const int wide = s.width < before * s.groups ? s.width : before * s.groups;
-        s.n = 0;
-        s.layer = arena_room(o->a, wide + 1, sizeof *s.layer);
-        if (!s.layer) return STC_ERR_MEMORY;
-        s.width = wide; /* of the layer there is room for */
-        for (int m = 0; m < before; m++)
-            extend(&s, &layer[m]);
-        s.width = s.groups > EXACT ? BEAM : ALL_SETS;
-        layer = s.layer;
-        before = s.n;
-        stc_status st = work_done(o->p->cx, (uint64_t)before);
-        if (st) return st;
-    }
+    stc_status st = s.groups > GREEDY ? search_sets(o, &s, 1) : STC_OK;
+    if (!st) st = search_sets(o, &s, s.groups > EXACT ? BEAM : ALL_SETS);
+    if (st) return st;
     out->cost = s.best_cost;
     int n = 0;
     for (const state *at = s.best; at && at->from; at = at->from)

@@ -238,8 +238,9 @@ double cost_density(const opt *o, const bexpr *e, const value *none);
 bool cost_starts_from(const opt *o, const product *x);
 /* The number of coordinates that some indices have. */
 double cost_places(const opt *o, uint64_t indices);
-/* What loops over all indices of the factors visit. */
+/* What loops over all indices of the factors visit; `most` or more if that is so much. */
 double cost_nest(const opt *o, const factor *f, int n);
+double cost_nest_below(const opt *o, const factor *f, int n, double most);
 /* How much of the result a product has when all but `out` is reduced. */
 double cost_result(const opt *o, const factor *f, int n, uint64_t out);
 /* What it costs to have a result of so many places, and to read it. */

@@ -3,29 +3,41 @@
  * Sizes alone tell of joins as if every coordinate had as many entries as any other. Where
  * the same ones have most in both, as the hubs of a graph do, a join has many times that:
  * the sum over k of A's and B's entries at k, and not the product of the means. It is
- * counted from at most so many entries of each operand, spread over all, in at most so many
- * classes of coordinates: what planning takes for it doesn't grow with operands. Arrays
- * aren't checked yet when this reads them.
+ * counted from at most so many entries of each operand, in runs that a line of the cache
+ * holds, spread over all, and in at most so many classes of coordinates: what planning
+ * takes for it doesn't grow with operands. Arrays aren't checked yet when this reads them.
  */
 #include "opt.h"
 #include <math.h>
+#include <string.h>
 
-enum { CLASSES = 512, SAMPLE = 2048, READS = 16, LITTLE = 1000 };
+enum { CLASSES = 512, SAMPLE = 1024, RUN = 8, READS = 16, LITTLE = 1000 };
 
 /* A mode's entries by class: a tensor that is read several times is counted once. */
 typedef struct counts {
     const tensor *t;
     int mode, classes;
-    bool listed; /* by the levels                    */
-    uint64_t *in;
+    bool listed;    /* by the levels */
+    int64_t stored; /* of all       */
+    double *in;
     struct counts *next;
 } counts;
+
+/* The modes that are joined by some index, and what they have in common: several indices
+ * may join the same. */
+typedef struct joint {
+    const counts *of[READS];
+    int n;
+    double more;
+    struct joint *next;
+} joint;
 
 typedef struct reads {
     const tensor *t[READS];
     const bexpr *e[READS];
     int n;
     counts *counted;
+    joint *joined;
 } reads;
 
 static void find_reads(const opt *o, const bexpr *e, reads *r)
@@ -50,25 +62,32 @@ static uint32_t class_of(uint64_t at, uint64_t classes)
 
 /* Entries of a mode's coordinates by class, of CLASSES; false: its levels don't list them.
  */
-static bool count_mode(const tensor *t, int mode, uint64_t *in, uint64_t classes)
+static bool count_mode(const tensor *t, counts *c)
 {
+    const uint64_t classes = (uint64_t)c->classes;
     for (int l = 0; l < t->fmt.levels; l++) {
         const level_map *m = &t->fmt.level[l].map;
         const index_array *crd = &t->level[l].a[STC_CRD];
         const bool above = !l && t->fmt.levels == 2 && !crd->data;
         const index_array a = above ? t->level[1].a[STC_POS] : *crd;
         const int64_t n = !a.data ? 0 : above ? a.len - 1 : a.len;
-        const int64_t by = 1 + n / SAMPLE;
-        if (m->op != MAP_MODE || m->mode != mode) continue;
+        const int64_t apart = n > SAMPLE ? n / (SAMPLE / RUN) : RUN;
+        if (m->op != MAP_MODE || m->mode != c->mode) continue;
         if (!a.data || (!above && n != t->nvals)) return false;
-        for (int64_t i = 0; above && i < n; i += by) {
-            const int64_t begin = index_get(&a, i), end = index_get(&a, i + 1);
-            if (end > begin)
-                in[class_of((uint64_t)i, classes)] += (uint64_t)end - (uint64_t)begin;
-        }
-        for (int64_t i = 0; !above && i < n; i += by) {
-            const int64_t c = index_get(&a, i); /* below 0: no coordinate */
-            if (c >= 0) in[class_of((uint64_t)c, classes)]++;
+        for (int64_t i = (apart - RUN) / 2; i < n; i += apart) {
+            const int64_t end = n - i < RUN ? n : i + RUN;
+            for (int64_t k = i; above && k < end; k++) {
+                const int64_t has = index_get(&a, k + 1) - index_get(&a, k);
+                if (has <= 0) continue;
+                c->in[class_of((uint64_t)k, classes)] += (double)has;
+                c->stored += has;
+            }
+            for (int64_t k = i; !above && k < end; k++) {
+                const int64_t j = index_get(&a, k); /* below 0: no coordinate */
+                if (j < 0) continue;
+                c->in[class_of((uint64_t)j, classes)]++;
+                c->stored++;
+            }
         }
         return n > 0;
     }
@@ -85,44 +104,69 @@ static stc_status counts_of(const opt *o, reads *r, const tensor *t, int mode, i
         if (!(c = arena_alloc(o->a, sizeof *c))) return STC_ERR_MEMORY;
         *c = (counts){.t = t, .mode = mode, .classes = classes, .next = r->counted};
         if (!(c->in = arena_array(o->a, CLASSES, sizeof *c->in))) return STC_ERR_MEMORY;
-        c->listed = count_mode(t, mode, c->in, (uint64_t)classes);
+        c->listed = count_mode(t, c);
         r->counted = c;
     }
     *out = c;
     return STC_OK;
 }
 
-/* The operands that have the index as a subscript, joined. */
-static stc_status skew_of(const opt *o, reads *r, int index, double *all, double *out)
+/* The operands that have the index as a subscript; none, if one's aren't known. */
+static stc_status find_joined(const opt *o, reads *r, int index, joint *out)
 {
     const int classes = o->extent[index] < CLASSES ? (int)o->extent[index] : CLASSES;
-    double means = 1, sum = 0;
-    int joined = 0;
-    *out = 0;
-    for (int c = 0; c < classes; c++)
-        all[c] = 1;
     for (int k = 0; k < r->n; k++)
         for (int m = 0; m < r->t[k]->order; m++) {
             const affine *at = &r->e[k]->sub[m];
-            const counts *one;
-            double stored = 0;
             if (at->terms != 1 || at->term[0].index != index || at->term[0].coef != 1 ||
                 at->constant)
                 continue;
+            const counts *one;
             if (counts_of(o, r, r->t[k], m, classes, &one)) return STC_ERR_MEMORY;
-            if (!one->listed) return STC_OK;
-            for (int c = 0; c < classes; c++) {
-                stored += (double)one->in[c];
-                all[c] *= (double)one->in[c];
+            if (one->listed && out->n < READS) {
+                out->of[out->n++] = one;
+                continue;
             }
-            means *= stored / (double)classes;
-            joined++;
+            out->n = 0;
+            return STC_OK;
         }
-    for (int c = 0; c < classes; c++)
-        sum += all[c];
-    if (joined < 2 || means <= 0 || sum <= 0) return STC_OK;
-    const double more = sum / (double)classes / means;
-    *out = joined == 2 ? more : pow(more, 1.0 / (joined - 1));
+    return STC_OK;
+}
+
+/* By how much a join of two has more, as the mean of all that are joined. */
+static double have_in_common(const joint *j)
+{
+    const double classes = j->of[0]->classes;
+    double all[CLASSES], means = (double)j->of[0]->stored / classes;
+    memcpy(all, j->of[0]->in, sizeof all);
+    for (int k = 1; k < j->n; k++) {
+        means *= (double)j->of[k]->stored / classes;
+        for (int c = 0; c < CLASSES; c++)
+            all[c] *= j->of[k]->in[c];
+    }
+    for (int half = CLASSES / 2; half; half /= 2) /* their sum, in vectors */
+        for (int c = 0; c < half; c++)
+            all[c] += all[c + half];
+    if (means <= 0 || all[0] <= 0) return 0;
+    const double more = all[0] / classes / means;
+    return j->n == 2 ? more : pow(more, 1.0 / (j->n - 1));
+}
+
+static stc_status skew_of(const opt *o, reads *r, int index, double *out)
+{
+    joint now = {.n = 0}, *j = r->joined;
+    const stc_status st = find_joined(o, r, index, &now);
+    if (st || now.n < 2) return st;
+    while (j && (j->n != now.n || memcmp(j->of, now.of, sizeof now.of)))
+        j = j->next;
+    if (!j) {
+        if (!(j = arena_room(o->a, 1, sizeof *j))) return STC_ERR_MEMORY;
+        *j = now;
+        j->more = have_in_common(j);
+        j->next = r->joined;
+        r->joined = j;
+    }
+    *out = j->more;
     return STC_OK;
 }
 
@@ -133,13 +177,11 @@ stc_status skews(opt *o)
     if (!o->known || !o->known->find) return STC_OK;
     find_reads(o, o->s->value, &r);
     if (r.n < 2 || r.n > READS || o->s->nindex < 3) return STC_OK;
-    double *all = arena_room(o->a, CLASSES, sizeof *all);
-    if (!all) return STC_ERR_MEMORY;
     for (int i = 0; i < o->s->nindex && !st; i++) {
         int have = 0;
         for (int k = 0; k < r.n; k++)
             have += (int)(opt_indices(o->p, r.e[k]) >> i & 1);
-        if (have > 1) st = skew_of(o, &r, i, all, &o->skew[i]);
+        if (have > 1) st = skew_of(o, &r, i, &o->skew[i]);
     }
     return st;
 }
