@@ -358,7 +358,9 @@ START_TEST(sparse_by_the_change)
         char text[400];
         snprintf(text, sizeof text,
                  P "n = 300\ntensor T %s f64 [n,n]\nT(i,j) = 1 + i + j\nrepeat 300 { "
-                   "T(p(i), p(j)) += 1 }\nassert T(0,0) == 301\ntensor M csr bool [n,n] = "
+                   "T(p(i), p(j)) += 1 }\nassert T(0,0) == 301\nrepeat 300 { T(3,5) = 7 }\n"
+                   "repeat 100 { T(i,i) += 1 }\nassert T(3,5) == 7 && T(9,9) == 119\n"
+                   "tensor M csr bool [n,n] = "
                    "{ (0,0): true }\nrepeat %d { T(i,j) += 1 where M(i,j) }",
                  formats_of[k], k ? 300 : 0);
         expect_within(text, 2000000);
