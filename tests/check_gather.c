@@ -263,6 +263,78 @@ START_TEST(in_place_sparse)
 }
 END_TEST
 
+/* Statements that name much more than is stored: of n * n what a few have in each row. */
+static const char *const wide[] = {
+    "C(i,j) = A(i, p(j))",
+    "C(i,j) = A(p(i), p(j))",
+    "C(i,j) = A(p(i), q(j))",
+    "C(j,i) = A(q(i), j)",
+    "C(i,j) = 2 * A(i, q(j)) + A(i,j)",
+    "C(i,j) = A(i, q(j)) * A(j, p(i))",
+    "C(i,j) = x(j) * A(i, q(j))",
+    "C(i,j) = pad A(i, q(j) - 5)",
+    "y(i) = sum(j: A(i, q(j)) * x(j))",
+    "y(i) = max(j: A(i, q(j)))",
+    "C(q(i),j) = A(i,j)",
+    "C(i,q(j)) = A(i,j)",
+    "C(p(i),q(j)) = A(i,j)",
+    "C(q(i),j) = x(i) * A(j,i) + i * A(i,j)",
+    "C(q(i),j) = C(i,j)",
+};
+#define WIDE (int)(sizeof wide / sizeof *wide)
+
+/* p leads everywhere, q to some places several times, and to others never. */
+static void wide_operands(char *out, size_t size, const char *kept, int n, int in_a_row)
+{
+    snprintf(out, size,
+             "n = %d\ntensor A %s f64 [n,n] = random(density=%g, seed=1)\n"
+             "tensor C %s f64 [n,n] = random(density=%g, seed=2)\n"
+             "tensor p dense i64 [n]\np(i) = (i * 77 + 5) %% n\n"
+             "tensor q dense i64 [n]\nq(i) = (i * 4 + 3) %% n\n"
+             "tensor x dense f64 [n]\nx(i) = 1 + i %% 3\ntensor y dense f64 [n]\n",
+             n, kept, (double)in_a_row / n, kept, (double)in_a_row / n);
+}
+
+/* They cost what is stored: n * n is 9,000,000 steps. */
+START_TEST(wide_by_what_is_stored)
+{
+    static const char *const formats_of[] = {"csr", "csc", "coo"};
+    for (int k = 0; k < WIDE; k++)
+        for (int f = 0; f < 3; f++) {
+            char text[900];
+            wide_operands(text, sizeof text, formats_of[f], 3000, 10);
+            strcat(strcat(text, wide[k]), "\n");
+            expect_within(text, 2000000);
+        }
+}
+END_TEST
+
+/* … and give what dense operands give. */
+START_TEST(wide_values)
+{
+    static const char *const formats_of[] = {"csr", "csc", "coo", "dcsr", "hash"};
+    for (int k = 0; k < WIDE; k++)
+        for (int f = 0; f < 5; f++) {
+            char text[1500], dense[100];
+            int n = 0;
+            for (; wide[k][n]; n++)
+                dense[n] = wide[k][n] == 'A'   ? 'D'
+                           : wide[k][n] == 'C' ? 'E'
+                           : wide[k][n] == 'y' ? 'z'
+                                               : wide[k][n];
+            dense[n] = 0;
+            wide_operands(text, sizeof text, formats_of[f], 120, 6);
+            const size_t end = strlen(text);
+            snprintf(text + end, sizeof text - end,
+                     "tensor D dense f64 [n,n]\nD(i,j) = A(i,j)\ntensor E dense f64 [n,n]\n"
+                     "E(i,j) = C(i,j)\ntensor z dense f64 [n]\n%s\n%s\n"
+                     "wrong = sum(i,j: C(i,j) != E(i,j)) + sum(i: y(i) != z(i))\n",
+                     wide[k], dense);
+            EXPECT(text, "wrong", 0);
+        }
+}
+END_TEST
+
 /* Allocations of a script. */
 static int64_t allocations(const char *script)
 {
@@ -286,7 +358,9 @@ START_TEST(sparse_by_the_change)
         char text[400];
         snprintf(text, sizeof text,
                  P "n = 300\ntensor T %s f64 [n,n]\nT(i,j) = 1 + i + j\nrepeat 300 { "
-                   "T(p(i), p(j)) += 1 }\nassert T(0,0) == 301\ntensor M csr bool [n,n] = "
+                   "T(p(i), p(j)) += 1 }\nassert T(0,0) == 301\nrepeat 300 { T(3,5) = 7 }\n"
+                   "repeat 100 { T(i,i) += 1 }\nassert T(3,5) == 7 && T(9,9) == 119\n"
+                   "tensor M csr bool [n,n] = "
                    "{ (0,0): true }\nrepeat %d { T(i,j) += 1 where M(i,j) }",
                  formats_of[k], k ? 300 : 0);
         expect_within(text, 2000000);
@@ -540,6 +614,8 @@ Suite *suite_gather(void)
     tcase_add_test(c, operands_stay);
     tcase_add_test(c, shared);
     tcase_add_test(c, left_out_before_outside);
+    tcase_add_test(c, wide_by_what_is_stored);
+    tcase_add_test(c, wide_values);
     suite_add_tcase(s, c);
     return s;
 }

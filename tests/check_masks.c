@@ -173,6 +173,7 @@ START_TEST(sparse_targets_by_entries)
                                        "C(i,j) += A(i,j) where j > i",
                                        "C(i,j) = A(i,j) + 2 * (i == j)",
                                        "C(i,j) = (j == i + 1) * i - A(i,j)",
+                                       "C(i,j) = (i == j) * sum(k: A(i,k)) - A(i,j)",
                                        "C(i,j) = max(A(i,j), A(j,i)) where j < i",
                                        "C(i,j) = sum(k: A(i,k) * A(k,j)) where A(i,j)"};
     for (size_t k = 0; k < sizeof text / sizeof *text; k++) {

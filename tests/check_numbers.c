@@ -331,7 +331,8 @@ START_TEST(first_of_sparse)
         "integers(1, 9))\na(i) = argmax(j: A(i,j))\nb(i) = argmin(j: A(i,j) where "
         "A(i,j) >= 0)\nc(i) = argmin(j: -A(i,j))\nassert all(i: a(i) == c(i))\n"
         "tensor W csr f64 [n,n] fill inf\nW(i,j) = select(A(i,j), 1.0 * A(i,j), "
-        "inf)\na(i) = argmin(j: W(i,j))",
+        "inf)\na(i) = argmin(j: W(i,j))\na(j) = argmax(i: A(i,j))\n"
+        "c(j) = argmin(i: -A(i,j))\nassert all(i: a(i) == c(i))",
         10000000);
 }
 END_TEST

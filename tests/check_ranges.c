@@ -221,22 +221,49 @@ END_TEST
 /* Diagonals added to what is stored: each of the terms has its own loops. */
 START_TEST(diagonals_added)
 {
-    static const char *const sums[] = {
-        "A(i,j) + 2 * (i == j)", "(j == i + 1) * x(i) - A(i,j)",
-        "A(i,j) - (i == j) * x(j) + 3 * (j + 1 == i)", "A(i,j) + 2 * (i == j) + B(i,j)"};
+    static const char *const sums[] = {"A(i,j) + 2 * (i == j)",
+                                       "(j == i + 1) * x(i) - A(i,j)",
+                                       "A(i,j) - (i == j) * x(j) + 3 * (j + 1 == i)",
+                                       "A(i,j) + 2 * (i == j) + B(i,j)",
+                                       "(i == j) * sum(k: A(i,k)) - A(i,j)",
+                                       "A(i,j) + (i == j) * s(i)"};
     static const char *const formats[] = {"csr", "csc", "dcsr", "coo"};
-    for (size_t k = 0; k < 4 * sizeof sums / sizeof *sums; k++) {
+    for (size_t k = 0; k < 4 * (sizeof sums / sizeof *sums); k++) {
         const char *const sum = sums[k / 4];
         char script[1000];
         snprintf(
             script, sizeof script,
             "n = 5\ntensor A %s i64 [n,n] = { (0,0): 1, (0,3): 2, (3,4): 7, (4,2): 5 }\n"
             "tensor B csr i64 [n,n] = { (0,0): -3, (2,2): 2 }\nx(i in 0:n) = i + 1\n"
-            "tensor C %s i64 [n,n]\nC(i,j) = %s\ntensor D dense i64 [n,n]\n"
+            "tensor s svec i64 [n] = { (1): 4, (3): 2 }\ntensor C %s i64 [n,n]\nC(i,j) = "
+            "%s\ntensor D dense i64 [n,n]\n"
             "D(i,j) = %s\nd = sum(i,j: C(i,j) != D(i,j)) + 100 * (stored(C) > 12)",
             formats[k % 4], formats[k % 4], sum, sum);
         EXPECT(script, "d", 0);
     }
+}
+END_TEST
+
+/* Of a result that isn't declared, too: its format has no place for what isn't there.
+ * Beside what is stored everywhere there is one for all. */
+START_TEST(diagonals_undeclared)
+{
+    static const char *const sparse[] = {"A(i,j) + 2 * (i == j)", "(i == j) * x(i)",
+                                         "(j == i + 1) * x(j) - A(i,j) * x(i)",
+                                         "x(i) * (lab(i) == j)", "i == j"};
+    char script[600];
+    for (size_t k = 0; k < sizeof sparse / sizeof *sparse; k++) {
+        snprintf(script, sizeof script,
+                 "n = 20000\nx(i in 0:n) = i + 1\nlab(i in 0:n) = i // 2\n"
+                 "tensor A csr f64 [n,n] = random(density=0.0001, seed=1)\n"
+                 "D(i in 0:n,j in 0:n) = %s\nassert stored(D) <= 3 * n\n",
+                 sparse[k]);
+        expect_within(script, 1500000);
+    }
+    EXPECT("n = 3\nx(i in 0:n) = i\nX(i in 0:n,j in 0:n) = 1\n"
+           "D(i,j) = X(i,j) + x(i) * (i == j)\ns = stored(D)\n",
+           "s", 9);
+    EXPECT("n = 3\nD(i in 0:n,j in 0:n) = 1 - (i == j)\ns = stored(D)\n", "s", 9);
 }
 END_TEST
 
@@ -252,6 +279,7 @@ Suite *suite_ranges(void)
     tcase_add_test(c, labels_by_the_entry);
     tcase_add_test(c, depending);
     tcase_add_test(c, diagonals_added);
+    tcase_add_test(c, diagonals_undeclared);
     suite_add_tcase(s, c);
     return s;
 }

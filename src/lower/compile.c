@@ -131,18 +131,20 @@ static stc_status take_steps(opt *o, const source *src)
     bool cut = false;
     o->rounds = keep_rounds(o);
     look_begin(o);
-    stc_status st = settle(o, src, too_large);
+    stc_status st = scatter_steps(o);
+    if (!st) st = settle(o, src, too_large);
     if (st) return st;
     const bool later = !too_large && o->p->tensor[s->target].fill_later;
     if (later && o->why)
         text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
     if (o->why && !(o->known && o->known->find)) tell_what_waits(o);
-    if (!later && network_needed(s)) st = network(o);
+    st = gather_steps(o);
+    if (!later && !st && network_needed(s)) st = network(o);
     if (!later && !st && s->nindex <= BOUND_INDICES) {
         cut = many_needed(o->p, s);
         st = cut ? opt_many(o) : opt_statement(o);
     }
-    if (!o->nstep && !o->reads_earlier) {
+    if (later || (!o->nstep && !o->reads_earlier)) {
         o->p->tensor[s->target] = before;
         return st;
     }

@@ -215,8 +215,10 @@ const tensor *stats_tensor(const opt *o, int slot); /* NULL: not known */
 /* skew.c: what is known of indices that several operands have. */
 stc_status skews(opt *o);
 
-/* rewrite.c: the indices that a product has left when it is reduced. */
+/* rewrite.c: the indices that a product has left when it is reduced; whether e is a search,
+ * or a test of whether any or all are so, which may end early. */
 uint64_t left_of(const product *x);
+bool may_settle(const bexpr *e);
 
 /* turn.c: the innermost index that a format has, as a set; whether an operand is in e that
  * may be read across, quick; marks those in e of which a copy pays. */
@@ -338,6 +340,22 @@ bool network_needed(const bstmt *s);
 /* … and for a plan as it is written, too. */
 bool network_only(const bstmt *s);
 stc_status network(opt *o);
+
+/* gather.c: whether an operand may be searched for subscripts that are computed; what is so
+ * is read from steps. The indices of loops that those of a set are made of; a new index
+ * over a tensor's mode, -1: no memory; e with other subscripts, of another tensor; a copy
+ * whose computed subscripts are the statement's, as accesses are noted by these. */
+bool gather_may(const program *p, const bstmt *s);
+stc_status gather_steps(opt *o);
+uint64_t indices_made_of(const program *p, const bstmt *s, uint64_t set);
+int own_index(opt *o, int slot, int m);
+bexpr *access_at(opt *o, const bexpr *e, int slot, affine *sub, int order);
+bexpr *gathered_copy(opt *o, const bexpr *e);
+
+/* scatter.c: whether the left side may name rows that are computed; it names the target's
+ * own rows then, under a mask. */
+bool scatter_may(const program *p, const bstmt *s);
+stc_status scatter_steps(opt *o);
 
 /* many.c: whether a statement reads more than a plan has room for; parts of it become steps
  * until it doesn't, if they can. */

@@ -91,8 +91,7 @@ static bool pays_apart(const opt *o, const product *x, const way *w, bool kept)
 
 static stc_status visit(opt *o, bexpr **at, const way *w);
 
-/* Searches, and tests of whether any or all are so. */
-static bool may_settle(const bexpr *e)
+bool may_settle(const bexpr *e)
 {
     return e->kind == B_REDUCE && reduce_flags(e) & FP_IDEMPOTENT &&
            (e->cls == CLASS_I64 || e->cls == CLASS_U64);
@@ -207,12 +206,18 @@ static bool has_inner(const bexpr *e, bool top)
     return false;
 }
 
-bool opt_may(const program *p, const bstmt *s)
+/* Whether its reductions may be taken earlier, or its operands turned. */
+static bool may_reduce(const program *p, const bstmt *s)
 {
     return !s->schedule && s->whole &&
            (has_inner(s->value, s->op < 0) || turn_may(p, s->value, 0) ||
             turn_result_may(p, s) || network_needed(s) || many_needed(p, s)) &&
            !expr_may_fault(s->value) && !expr_gathers(s->value);
+}
+
+bool opt_may(const program *p, const bstmt *s)
+{
+    return may_reduce(p, s) || gather_may(p, s) || scatter_may(p, s);
 }
 
 static stc_status turn_all(const opt *o)
@@ -225,6 +230,7 @@ static stc_status turn_all(const opt *o)
 
 stc_status opt_statement(opt *o)
 {
+    if (o->nstep && !may_reduce(o->p, o->s)) return STC_OK;
     const bool inner = has_inner(o->s->value, o->s->op < 0) || turn_result_may(o->p, o->s);
     const bool turns = turn_may(o->p, o->s->value, 0);
     if (!inner && !turns && !(o->known && o->known->book))

@@ -36,7 +36,7 @@ static bexpr *elsewhere(plan *pl, bexpr *e, uint64_t index, const pset **stored)
     const fillval f = has_reduction(e) ? (fillval){.kind = FILL_VARIES} : expr_fill(pl, e);
     const pset *s = f.kind == FILL_KNOWN ? expr_space(pl, e, &f.v) : pset_all();
     if (!s) return NULL;
-    if (s->op != PS_ALL && !space_full(pl, s, index)) {
+    if (s->op != PS_ALL && !space_full(pl, s, UINT64_MAX)) {
         bexpr *const c = expr_new(pl, B_CONST, e->type, e->at, 0);
         if (c) c->value = f.v;
         *stored = pset_make(pl, PS_OR, *stored, s);

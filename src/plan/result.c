@@ -90,6 +90,27 @@ static bool settled(const plan *pl, const pset *s, const pset *all, uint64_t inn
     return (reads & inner) && led_sparsely(pl, all, reads & ~onto);
 }
 
+/* Whether an equality of two of the result's indices leaves most of its places out, of a
+ * space that may have all else: a diagonal, or a sum with one of sparse operands. */
+static bool on_lines(const plan *pl, const pset *s, uint64_t onto)
+{
+    switch (s->op) {
+    case PS_WHERE: {
+        const uint64_t equal = s->of->fn == FN_EQ ? expr_indices(pl, s->of) & onto : 0;
+        return equal & (equal - 1);
+    }
+    case PS_AND:
+        return on_lines(pl, s->a, onto) || on_lines(pl, s->b, onto);
+    case PS_OR: {
+        const bool a = on_lines(pl, s->a, onto), b = on_lines(pl, s->b, onto);
+        return (a || b) && (a || !space_full(pl, s->a, onto)) &&
+               (b || !space_full(pl, s->b, onto));
+    }
+    default:
+        return false;
+    }
+}
+
 static void choose_format(plan *pl, const pset *space, prog_tensor *t)
 {
     uint64_t onto = 0, outer = 0;
@@ -99,9 +120,9 @@ static void choose_format(plan *pl, const pset *space, prog_tensor *t)
     }
     const level_kind *dense = level_full();
     const level_kind *sparse = level_sparse();
-    const bool full =
-        space->op == PS_NONE ||
-        (space_full(pl, space, onto) && !settled(pl, space, space, onto & ~outer, onto));
+    const bool full = space->op == PS_NONE ||
+                      (space_full(pl, space, onto) && !on_lines(pl, space, onto) &&
+                       !settled(pl, space, space, onto & ~outer, onto));
     format_init(&t->fmt, t->order);
     for (int l = 0; l < t->order; l++)
         format_set(&t->fmt, l, full || (l == 0 && t->order > 1) ? dense : sparse, l, 0);

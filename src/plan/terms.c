@@ -57,18 +57,42 @@ static bool collect_all(builder *b, bexpr *e, bool negative)
     return sum || add_term(b, e, 0, negative);
 }
 
-/* Whether an equality alone leads to the places of one term, to another's what is stored,
- * and to those of each something. */
+/* The indices of what is stored, leaves places out, and leads to all places of a space. */
+static uint64_t stored_indices(const plan *pl, const pset *s)
+{
+    uint64_t set = 0;
+    if (s->op == PS_AND) return stored_indices(pl, s->a) | stored_indices(pl, s->b);
+    if (s->op == PS_OR) return stored_indices(pl, s->a) & stored_indices(pl, s->b);
+    if (s->op != PS_STORED || space_full(pl, s, UINT64_MAX)) return 0;
+    const paccess *const x = &pl->access[s->access];
+    for (int m = 0; m < pl->p->tensor[x->source].order; m++)
+        set |= plan_indices(pl, &x->sub[m]);
+    return set;
+}
+
+static bool has_equality(const pset *s)
+{
+    if (s->op == PS_AND) return has_equality(s->a) || has_equality(s->b);
+    if (s->op == PS_OR) return has_equality(s->a) && has_equality(s->b);
+    return s->op == PS_WHERE && s->of->fn == FN_EQ;
+}
+
+/* Whether an equality leads to the places of one term, since what is stored of it has not
+ * all indices of the result, to another's what is stored, and to those of each something.
+ */
 static bool led_apart(const builder *b)
 {
     bool equal = false, stored = false;
+    uint64_t onto = 0;
+    for (int m = 0; m < b->pl->s->nsub; m++)
+        onto |= plan_indices(b->pl, &b->pl->s->sub[m]);
     for (int t = 0; t < b->nterm; t++) {
         const pset *const s = expr_space(b->pl, b->term[t].value, &b->identity);
         if (!s || !is_led(b->pl, s, true)) return false;
-        if (is_led(b->pl, s, false))
-            stored = true;
+        if (onto & ~stored_indices(b->pl, s))
+            equal |= has_equality(s);
         else
-            equal = true;
+            stored = true;
     }
     return equal && stored;
 }

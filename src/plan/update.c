@@ -10,7 +10,8 @@
  *     x(k) = e   y(i(2:5)) = e   y(p(i)) = e   y(p(i)) += e    and   y(j) min= x(j)
  *
  * with a sparse x; where x is as large as y, loops over all of y are as good. A mask,
- * `where m(j)`, says which of these are named.
+ * `where m(j)`, says which of these are named. What leaves places out is changed so as well
+ * where each that is named gets a value, A(0,0) = 1 and A(i,i) += 1.
  */
 #include "build.h"
 
@@ -87,6 +88,8 @@ bool updates(const builder *b)
     const format *f = &pl->p->tensor[s->target].fmt;
     if (s->fresh || pl->npre || !format_finds_places(f)) return false;
     if (s->computed || (!s->whole && update_places_all(f))) return true;
+    /* a value for each that is named: none of them is dropped */
+    if (!s->whole && !s->mask && b->space->op == PS_ALL && !pl->schedule.nseq) return true;
     if (s->mask && s->bare && !s->whole)
         return update_finds(pl) && is_led(pl, mask_led(pl), true);
     return s->whole && s->op >= 0 && locates(f) && (update_places_all(f) || !s->mask) &&
