@@ -25,6 +25,12 @@ INLINE bool all_hold(const uint8_t *own)
 #define LIMITED_plus_chosen false
 #define LIMITED(TYPE, B) (LIMITED_##B && (num_##TYPE)0.5 == (num_##TYPE)0)
 
+/* To which a term may be added twice: what four by four leaves of a fiber is taken as four,
+ * some of which are one, since how many they are would have to be guessed. */
+#define REPEATS_min_chosen true
+#define REPEATS_max_chosen true
+#define REPEATS_plus_chosen false
+
 /* Values that are gathered, for each entry of a strip, if their limit is looked up. */
 enum { LIMIT_SHARE = 8 };
 
@@ -63,6 +69,12 @@ ALIKE(32)
             t[2] = PLUS(B, TYPE, t[2], t[3]);                                              \
             t[0] = PLUS(B, TYPE, t[0], t[2]);                                              \
             sum = PLUS(B, TYPE, sum, t[0]);                                                \
+        }                                                                                  \
+        if (REPEATS_##B && p < e) {                                                        \
+            const int64_t q = e - 1, r = p + 1 < e ? p + 1 : p;                            \
+            const num_##TYPE t[3] = {CHOOSE(TYPE, B, p), CHOOSE(TYPE, B, r),               \
+                                     CHOOSE(TYPE, B, q)};                                  \
+            return PLUS(B, TYPE, PLUS(B, TYPE, sum, t[0]), PLUS(B, TYPE, t[1], t[2]));     \
         }                                                                                  \
         for (; p < e; p++)                                                                 \
             sum = PLUS(B, TYPE, sum, CHOOSE(TYPE, B, p));                                  \

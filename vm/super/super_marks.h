@@ -115,19 +115,23 @@ static inline int marks_run(const nest_walk *w, int k, int lanes)
         }                                                                                  \
     }                                                                                      \
                                                                                            \
-    /* Looks up the elements from *p on, up to `end` or a few: how many are marked; where  \
-     * they are, and where the marked fiber has them. */                                   \
+    /* Where the marked fiber has the coordinate of position j, which it has. */           \
+    static inline int64_t marks_place_##W(const marks *x, const index_##W *crd, int64_t j) \
+    {                                                                                      \
+        return ((const index_##W *)x->at)[crd[j] - x->lo] - 1;                             \
+    }                                                                                      \
+                                                                                           \
+    /* Looks up the elements from *p on, up to `end` or a few: how many are marked, and    \
+     * where they are. Most aren't: the rest is left for those that are. */                \
     static inline int marks_probe_##W(const marks *x, const index_##W *crd, int64_t *p,    \
-                                      int64_t end, int64_t *own, int64_t *marked)          \
+                                      int64_t end, int64_t *own)                           \
     {                                                                                      \
         const index_##W *at = x->at;                                                       \
-        const int64_t stop = end - *p < MARK_PROBES ? end : *p + MARK_PROBES;              \
+        const int64_t stop = end - *p < MARK_PROBES ? end : *p + MARK_PROBES, lo = x->lo;  \
         int n = 0;                                                                         \
         for (int64_t j = *p; j < stop; j++) {                                              \
-            const int64_t found = at[crd[j] - x->lo];                                      \
             own[n] = j;                                                                    \
-            marked[n] = found - 1;                                                         \
-            n += found != 0;                                                               \
+            n += at[crd[j] - lo] != 0;                                                     \
         }                                                                                  \
         *p = stop;                                                                         \
         return n;                                                                          \

@@ -31,6 +31,9 @@ SAME(64)
 static const uint16_t first_of_a[] = {0, 0x1111, 0x3333, 0x7777, 0xffff};
 static const uint16_t first_of_b[] = {0, 0xf, 0xff, 0xfff, 0xffff};
 
+/* So many lanes are asked whether short fibers are common: one in SHORT. */
+enum { ASKED = 32, SHORT = 8 };
+
 /* The lanes that may share something: short fibers that don't are most of what there is
  * in meshes, and are passed over here, whatever their elements are. */
 #define SIFT(W)                                                                            \
@@ -39,12 +42,19 @@ static const uint16_t first_of_b[] = {0, 0xf, 0xff, 0xfff, 0xffff};
         const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
         const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
         const int64_t last_a = wa->entries - QUAD, last_b = wb->entries - QUAD;            \
-        int n = 0;                                                                         \
+        int n = 0, brief = 0;                                                              \
         for (int k = 0; k < ns->o.n; k++) {                                                \
             int64_t p, pe, q, qe;                                                          \
+            if (k == ASKED && brief < ASKED / SHORT) {                                     \
+                for (; k < ns->o.n; k++)                                                   \
+                    some[n++] = k;                                                         \
+                return n;                                                                  \
+            }                                                                              \
             const bool in_a = span_##W(wa, k, &p, &pe), in_b = span_##W(wb, k, &q, &qe);   \
             bool apart = !in_a || !in_b;                                                   \
-            if (pe - p <= QUAD && qe - q <= QUAD && p <= last_a && q <= last_b)            \
+            const bool both = pe - p <= QUAD && qe - q <= QUAD;                            \
+            brief += apart || both;                                                        \
+            if (both && p <= last_a && q <= last_b)                                        \
                 apart |=                                                                   \
                     !(same_##W(&ca[p], &cb[q]) & first_of_a[pe - p] & first_of_b[qe - q]); \
             some[n] = k;                                                                   \
@@ -112,12 +122,14 @@ SIFT(64)
                                                 num_##TYPE sum, int64_t *rounds)           \
     {                                                                                      \
         const index_##W *crd = ns->walk[1 - mk->side].crd;                                 \
-        int64_t own[MARK_PROBES], other[MARK_PROBES];                                      \
-        const int64_t *in_a = mk->side ? own : other, *in_b = mk->side ? other : own;      \
+        int64_t own[MARK_PROBES];                                                          \
         while (p < pe) {                                                                   \
-            const int n = marks_probe_##W(mk, crd, &p, pe, own, other);                    \
-            for (int h = 0; h < n; h++)                                                    \
-                sum = PLUS(B, TYPE, sum, MERGE_TERM(TYPE, B, in_a[h], in_b[h]));           \
+            const int n = marks_probe_##W(mk, crd, &p, pe, own);                           \
+            for (int h = 0; h < n; h++) {                                                  \
+                const int64_t j = own[h], met = marks_place_##W(mk, crd, j);               \
+                sum = PLUS(B, TYPE, sum,                                                   \
+                           MERGE_TERM(TYPE, B, mk->side ? j : met, mk->side ? met : j));   \
+            }                                                                              \
             *rounds += n;                                                                  \
             if (n && SETTLED(B, sum)) break;                                               \
         }                                                                                  \
@@ -143,8 +155,9 @@ SIFT(64)
             const int k = some[j];                                                         \
             num_##TYPE s = NO_FACTORS(B, TYPE);                                            \
             int64_t at[2], end[2];                                                         \
-            span_##W(&ns->walk[0], k, &at[0], &end[0]);                                    \
-            span_##W(&ns->walk[1], k, &at[1], &end[1]);                                    \
+            if (!span_##W(&ns->walk[0], k, &at[0], &end[0]) ||                             \
+                !span_##W(&ns->walk[1], k, &at[1], &end[1]))                               \
+                continue;                                                                  \
             for (int x = 0; x < ns->nscalar; x++)                                          \
                 s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[x], k));       \
             const int64_t before = rounds;                                                 \

@@ -50,7 +50,9 @@ enum { SIEVE_MOST = 1 << 12, AHEAD = 8 };
     {                                                                                      \
         int64_t n = 0;                                                                     \
         while (p < e)                                                                      \
-            n += marks_probe_##W(x, crd, &p, e, own + n, met + n);                         \
+            n += marks_probe_##W(x, crd, &p, e, own + n);                                  \
+        for (int64_t h = 0; h < n; h++)                                                    \
+            met[h] = marks_place_##W(x, crd, own[h]);                                      \
         return n;                                                                          \
     }                                                                                      \
     static void mark_##W(index_##W *at, const index_##W *crd, int64_t p, int64_t e,        \
