@@ -87,21 +87,22 @@ enum { LOOK = 64 };
 
 /* Rows that follow each other, all with the same gathered row: SpMV. */
 #define DOT_PLAIN(TYPE, B, W)                                                              \
-    INLINE int64_t plain_##TYPE##_##B##_##W(                                               \
-        const nest *ns, int64_t stride, const elem_##TYPE *v, const elem_##TYPE *x,        \
-        num_##TYPE init, num_##TYPE *out, int n, int nx)                                   \
+    INLINE int64_t plain_##TYPE##_##B##_##W(const nest *ns, const elem_##TYPE *v,          \
+                                            const elem_##TYPE *x, num_##TYPE init,         \
+                                            num_##TYPE *out, int nx)                       \
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
         const index_##W *crd = w->crd,                                                     \
                         *bounds = w->bounds; /* of lanes from ns->from on */               \
         bounds += w->parent->base + ns->from;                                              \
+        const int n = ns->to - ns->from;                                                   \
         int64_t left = 0, p = bounds[0];                                                   \
         if (bounds[n] - p <= FEW * (int64_t)n) {                                           \
             for (int k = 0; k < n; k++) {                                                  \
                 p = bounds[k];                                                             \
                 ask_later_##W(ns, w, v, sizeof *v, ns->from + k, ns->to);                  \
-                out[k] = few_##TYPE##_##B##_##W(v, crd, stride, &p, bounds[k + 1], x,      \
-                                                init, nx);                                 \
+                out[k] =                                                                   \
+                    few_##TYPE##_##B##_##W(v, crd, 1, &p, bounds[k + 1], x, init, nx);     \
                 if (SETTLES(B)) left += bounds[k + 1] - p;                                 \
             }                                                                              \
             return bounds[n] - bounds[0] - left;                                           \
@@ -118,15 +119,14 @@ enum { LOOK = 64 };
             for (int j = 0; mixed && j < m; j++) {                                         \
                 const int k = from + order[j];                                             \
                 p = bounds[k];                                                             \
-                out[k] =                                                                   \
-                    fiber_##TYPE##_##B##_##W(v, crd, stride, &p, bounds[k + 1], x, NULL,   \
-                                             NO_FACTORS(B, TYPE), init, nx, false);        \
+                out[k] = fiber_##TYPE##_##B##_##W(v, crd, 1, &p, bounds[k + 1], x, NULL,   \
+                                                  NO_FACTORS(B, TYPE), init, nx, false);   \
             }                                                                              \
             p = bounds[from];                                                              \
             for (int k = from; !mixed && k < from + m; k++) {                              \
                 const int64_t e = bounds[k + 1];                                           \
                 ask_later_##W(ns, w, v, sizeof *v, ns->from + k, ns->to);                  \
-                out[k] = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, NULL,          \
+                out[k] = fiber_##TYPE##_##B##_##W(v, crd, 1, &p, e, x, NULL,               \
                                                   NO_FACTORS(B, TYPE), init, nx, false);   \
                 if (SETTLES(B)) left += e - p;                                             \
                 p = e;                                                                     \
@@ -179,27 +179,28 @@ TELL_ALL(64)
 TELL_FIBERS(32)
 TELL_FIBERS(64)
 
+/* Whether fibers follow each other in a table, with one gathered row, or none, for all. */
+static bool is_plain(const nest *ns, nest_load *const *by, int nx)
+{
+    const nest_walk *w = &ns->walk[0];
+    const node *r = &ns->o.s.node[ns->link.result];
+    return nx < 2 && !ns->nscalar && !ns->gaps && w->bounds && w->step == 1 &&
+           w->parent->form == COL_STEP && (nx == 0 || by[0]->parent->form == COL_FIXED) &&
+           !ns->o.node[r->arg[0]].p;
+}
+
 #define DOT_LANES(TYPE, B, W)                                                              \
     INLINE stc_status fibers_##TYPE##_##B##_##W(                                           \
-        machine *mc, nest *ns, const nest_load *own, nest_load *const *by, int nx,         \
-        int64_t stride, bool scaled)                                                       \
+        machine *mc, nest *ns, const nest_load *own, nest_load *const *by, int nx)         \
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
+        const int64_t stride = w->step;                                                    \
+        const bool scaled = ns->nscalar > 0;                                               \
         const index_##W *crd = w->crd;                                                     \
         const elem_##TYPE *v = own->vals;                                                  \
         const node *r = &ns->o.s.node[ns->link.result];                                    \
         num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
         int64_t rounds = 0;                                                                \
-        if (nx < 2 && !scaled && w->bounds && w->parent->form == COL_STEP && !ns->gaps &&  \
-            (nx == 0 || by[0]->parent->form == COL_FIXED) && !ns->o.node[r->arg[0]].p) {   \
-            const elem_##TYPE *x =                                                         \
-                nx ? (const elem_##TYPE *)by[0]->vals + load_base(by[0], 0) : NULL;        \
-            if (ns->told) tell_all_##W(ns);                                                \
-            ns->rounds +=                                                                  \
-                plain_##TYPE##_##B##_##W(ns, stride, v, x, START(num_##TYPE, ns, r, 0),    \
-                                         out + ns->from, ns->to - ns->from, nx);           \
-            return super_poll(mc, ns);                                                     \
-        }                                                                                  \
         for (int k = ns->from; k < ns->to; k++) {                                          \
             num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
             int64_t p, e;                                                                  \
@@ -305,7 +306,6 @@ static bool any_there(const int64_t *at, int64_t n)
     stc_status super_dot_fiber_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
         nest_load *own = NULL, *by[NEST_LOADS] = {NULL};                                   \
-        const int64_t stride = ns->walk[0].step;                                           \
         int nx = 0;                                                                        \
         for (int j = 0; j < ns->nload; j++) {                                              \
             if (ns->load[j].walk >= 0) {                                                   \
@@ -315,14 +315,20 @@ static bool any_there(const int64_t *at, int64_t n)
             }                                                                              \
         }                                                                                  \
         if (nx == 1 && by[0]->probe) return probed_##TYPE##_##B##_##W(mc, ns, own, by[0]); \
-        const bool scaled = ns->nscalar > 0;                                               \
-        if (stride == 1 && nx == 1 && !scaled)                                             \
-            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, 1, false);                \
-        if (stride == 1 && nx == 0 && !scaled)                                             \
-            return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0, 1, false);                \
-        if (nx == 1) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1, stride, scaled); \
-        if (nx == 0) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0, stride, scaled); \
-        return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 2, stride, scaled);              \
+        if (is_plain(ns, by, nx)) {                                                        \
+            const node *r = &ns->o.s.node[ns->link.result];                                \
+            const num_##TYPE init = START(num_##TYPE, ns, r, 0);                           \
+            num_##TYPE *out = (num_##TYPE *)ns->o.node[ns->link.result].data + ns->from;   \
+            const elem_##TYPE *x =                                                         \
+                nx ? (const elem_##TYPE *)by[0]->vals + load_base(by[0], 0) : NULL;        \
+            if (ns->told) tell_all_##W(ns);                                                \
+            ns->rounds += nx ? plain_##TYPE##_##B##_##W(ns, own->vals, x, init, out, 1)    \
+                             : plain_##TYPE##_##B##_##W(ns, own->vals, x, init, out, 0);   \
+            return super_poll(mc, ns);                                                     \
+        }                                                                                  \
+        if (nx == 0) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0);                 \
+        if (nx == 1) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1);                 \
+        return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 2);                              \
     }
 
 /* ---- a range ------------------------------------------------------------------- */
