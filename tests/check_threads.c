@@ -210,6 +210,7 @@ static const struct {
     {"i64", "acc t1, c1, sub, i64, v0", "isn't associative"},
     {"i64", "acc t1, c1, last, i64, v0", "no identity"},
     {"i8", "acc t1, c1, max, i64, v0", "type cuts"},
+    {"bool", "acc t1, c1, add, i64, v0", "type cuts"},
     {"i64", "store t1, c1, v0", "several write"},
     {"i64", "acc t1, c1, add, i64, v0\nacc t1, c1, max, i64, v0", "several ways"},
     {"i64", "acc t1, c1, add, i64, v0\nstore t1, c1, v0", "several write"},
