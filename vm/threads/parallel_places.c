@@ -122,7 +122,8 @@ static bool find_place(finder *f, const insn *in)
  * before or after it is combined with others. */
 static bool combines_cut(stc_type t, vclass cls, const fn_info *fn)
 {
-    return type_class(t) == cls && (class_type(cls) == t || fn->flags & FP_WRAPS);
+    const bool wraps = t != STC_BOOL && fn->flags & FP_WRAPS;
+    return type_class(t) == cls && (class_type(cls) == t || wraps);
 }
 
 /* What begins as the function's identity, and is combined with others by it. */

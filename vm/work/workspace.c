@@ -242,8 +242,7 @@ stc_status ws_use(machine *mc, workspace *w, int fn, const lop *at)
     return STC_OK;
 }
 
-/* What was collected goes into an accumulator, and what comes after it. */
-static stc_status turn_dense(machine *mc, slot *s, const lop *at)
+stc_status ws_turn_dense(machine *mc, slot *s, const lop *at)
 {
     workspace *w = s->ws;
     w->turn = false;
@@ -303,7 +302,7 @@ stc_status ws_add(machine *mc, slot *s, const int64_t *coords, int fn, vclass cl
     for (int m = 0; m < s->row->order; m++)
         if (coords[m] < 0 || coords[m] >= s->own->shape[m])
             return ws_outside(mc, s, m, coords[m], at);
-    if (w->turn && turn_dense(mc, s, at)) return mc->cx->diag.status;
+    if (w->turn && ws_turn_dense(mc, s, at)) return mc->cx->diag.status;
     return (w->kind->insert ? w->kind->insert : insert_listed)(mc, s, coords, v, at);
 }
 

@@ -166,6 +166,10 @@ fn_fault ws_fold(const workspace *w, void *array, int64_t i, const value *v);
 /* The same of n values, x[k] and y[k]: a run_apply. */
 fn_fault ws_fold_all(const void *ws, void *x, const void *y, int n);
 
+/* What was collected goes into an accumulator, and what comes after it; nothing is done if
+ * there is no memory for one. */
+stc_status ws_turn_dense(machine *mc, slot *s, const lop *at);
+
 /* ---- the accumulation array and the all array (ws_merge.c) ------------------------ */
 
 stc_status ws_list_reserve(ctx *cx, const workspace *w, ws_list *l, int64_t n);

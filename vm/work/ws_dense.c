@@ -74,13 +74,8 @@ stc_status ws_touch_room(machine *mc, workspace *w, int64_t n)
     return mem_grow(mc->cx, &w->touched, &w->cap, w->n + n, sizeof *w->touched);
 }
 
-static stc_status dense_insert(machine *mc, slot *s, const int64_t *coords, const value *v,
-                               const lop *at)
+static stc_status put(machine *mc, workspace *w, int64_t i, const value *v, const lop *at)
 {
-    workspace *w = s->ws;
-    int64_t i = 0;
-    for (int m = 0; m < s->row->order; m++)
-        i += coords[m] * w->stride[m];
     const uint64_t bit = UINT64_C(1) << (i & 63);
     if (w->set[i >> 6] & bit) {
         const fn_fault fault = ws_fold(w, w->dense, i, v);
@@ -91,6 +86,15 @@ static stc_status dense_insert(machine *mc, slot *s, const int64_t *coords, cons
     w->touched[w->n++] = i;
     type_store(class_type(w->cls), w->dense, i, *v);
     return STC_OK;
+}
+
+static stc_status dense_insert(machine *mc, slot *s, const int64_t *coords, const value *v,
+                               const lop *at)
+{
+    int64_t i = 0;
+    for (int m = 0; m < s->row->order; m++)
+        i += coords[m] * s->ws->stride[m];
+    return put(mc, s->ws, i, v, at);
 }
 
 _Static_assert(DENSE_LIMIT <= INT32_MAX, "met has places in 32 bits");
@@ -177,7 +181,7 @@ stc_status ws_add_line(machine *mc, slot *s, int64_t lo, const void *vals, int64
         }
         for (int64_t e = 0; old && old != mask && e < m; e++) {
             const value v = type_load(class_type(w->cls), from, e);
-            if (dense_insert(mc, s, (int64_t[]){i + e}, &v, at)) return mc->cx->diag.status;
+            if (put(mc, w, i + e, &v, at)) return mc->cx->diag.status;
         }
     }
     return STC_OK;

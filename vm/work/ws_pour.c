@@ -52,25 +52,15 @@ static stc_status pour_dense(machine *mc, slot *s, const workspace *from, const 
     return STC_OK;
 }
 
-/* Entries of one that is kept otherwise. */
-static stc_status pour_each(machine *mc, slot *s, const workspace *from, const lop *at)
+/* Accumulators both, or lists both: one may have turned into the other since it began. */
+static stc_status make_alike(machine *mc, slot *s, machine *other, slot *of, const lop *at)
 {
-    const tensor *t = s->own;
-    const bool dense = from->kind == &ws_kind_dense;
-    const int64_t n = dense ? from->n : from->all.n;
-    for (int64_t k = 0; k < n; k++) {
-        const int64_t i = dense ? from->touched[k] : k;
-        const value v =
-            type_load(class_type(from->cls), dense ? from->dense : from->all.val, i);
-        int64_t coords[STC_MAX_ORDER];
-        for (int m = 0; m < t->order; m++)
-            coords[m] =
-                dense ? i / from->stride[m] % t->shape[m]
-                      : ws_label_coord(&from->form, ws_label_of(from, &from->all, k), m);
-        if (ws_add(mc, s, coords, from->fn, (vclass)from->cls, &v, at))
-            return mc->cx->diag.status;
-    }
-    return STC_OK;
+    machine *const who = s->ws->kind == &ws_kind_dense ? other : mc;
+    slot *const lists = who == mc ? s : of;
+    if (s->ws->kind == of->ws->kind) return STC_OK;
+    if (ws_turn_dense(who, lists, at)) return who->cx->diag.status;
+    if (lists->ws->kind == &ws_kind_dense) return STC_OK;
+    return fail(who->cx, STC_ERR_MEMORY, "there is no room for an accumulator");
 }
 
 stc_status ws_pour(machine *mc, slot *s, machine *other, slot *of, const lop *at)
@@ -84,15 +74,11 @@ stc_status ws_pour(machine *mc, slot *s, machine *other, slot *of, const lop *at
         return STC_OK;
     }
     if (from->acc.n) st = ws_flush(other, from, at, false);
-    if (st) {
-        mc->cx->diag = other->cx->diag;
-    } else if (!ws_use(mc, to, from->fn, at)) {
-        const bool both = to->kind == from->kind;
-        st = !both || (to->kind == &ws_kind_dense && s->row->order > 1)
-                 ? pour_each(mc, s, from, at)
-             : to->kind == &ws_kind_dense ? pour_dense(mc, s, from, at)
-                                          : ws_merge_sorted(mc, to, &from->all, at);
-    }
+    if (!st) st = make_alike(mc, s, other, of, at);
+    if (st && !mc->cx->diag.status) mc->cx->diag = other->cx->diag;
+    if (!st && !ws_use(mc, to, from->fn, at))
+        st = to->kind == &ws_kind_dense ? pour_dense(mc, s, from, at)
+                                        : ws_merge_sorted(mc, to, &from->all, at);
     if (from->kind->clear) from->kind->clear(from);
     from->all.n = 0;
     return mc->cx->diag.status;
