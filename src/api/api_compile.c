@@ -517,8 +517,8 @@ static double tick_us(const stc_machine *m)
 
 void tell_actual(const program *p, machine *mc, double us, textbuf *b)
 {
-    static const uint8_t role[] = {ROLE_TEMP, ROLE_OUTPUT};
-    for (int k = 0; k < 2; k++)
+    static const uint8_t role[] = {ROLE_TEMP, ROLE_OUTPUT, ROLE_INOUT};
+    for (int k = 0; k < 3; k++)
         for (int i = 0; i < p->ntensor; i++) {
             const prog_tensor *row = &p->tensor[i];
             if (row->role != role[k] || !*row->name) continue;
