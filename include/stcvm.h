@@ -601,16 +601,14 @@ STC_API stc_status stc_tensor_counts(const stc_tensor *t, int mode, int parts,
 
 /* ---- sessions: scripts and the REPL ----------------------------------- */
 
-/* A session holds named tensors, formats and functions, and executes
- * statements of the language one after another. */
+/* Named tensors, formats and functions, and statements executed one after another. */
 typedef struct stc_session stc_session;
 
 STC_API stc_status stc_session_open(stc_machine *m, stc_session **out);
 STC_API void stc_session_close(stc_session *s);
 /* The machine that it was opened with; NULL for NULL. */
 STC_API stc_machine *stc_session_machine(const stc_session *s);
-/* Where `print` goes; default stdout's FILE is not used: no output is lost
- * silently, a session without output refuses to print. */
+/* Where `print` goes; a session without output refuses to print. */
 STC_API void stc_session_output(stc_session *s, FILE *out);
 /* Whether an expression by itself prints its value, as at a prompt, and what it prints at
  * most: `limit` entries, 0: all. Without that it is an error, since it does nothing. The
@@ -632,23 +630,25 @@ STC_API stc_status stc_session_put_source(stc_session *s, const char *name,
 STC_API const char *stc_session_unused(const stc_session *s);
 STC_API stc_status stc_session_get(const stc_session *s, const char *name,
                                    const stc_tensor **out);
-/* The i-th name in order of definition, NULL past the end; and the name that
- * was assigned last, NULL if none. */
+/* The i-th name in order of definition; the one that was assigned last. NULL: none. */
 STC_API const char *stc_session_name(const stc_session *s, int i);
 STC_API const char *stc_session_last(const stc_session *s);
-/* Compiles a statement in the session's scope without running it, planned for the tensors
- * that the session has. */
+/* Compiles a statement, without running it, for the tensors that the session has. */
 STC_API stc_status stc_session_compile(stc_session *s, const char *text, stc_program **out);
+/* How each statement of a text is planned. `run`: it is executed as by stc_session_exec,
+ * and told beside that what steps stored and took. Else what it declares stays alone. */
+STC_API stc_status stc_session_explain(stc_session *s, const char *text, const char *file,
+                                       bool run, char **out);
 /* Microseconds in each stage of the last stc_session_exec, over all of its
  * statements; load is the reading of sources and files. */
 STC_API void stc_session_times(const stc_session *s, stc_times *out);
 /* From now on each assignment runs n times from the same inputs; what the last
  * run gives is kept, and the times count the median run. n >= 1. */
 STC_API void stc_session_repeat(stc_session *s, int n);
-/* The profile of the statements of the last stc_session_exec, if the machine was
- * opened with `profile`. Of several first a table, what took longest in front: how often
- * each ran (in loops and defs, too), its time in all and its place. Then for each
- * assignment its text, and as stc_program_profile what its last run did. */
+/* The profile of the last stc_session_exec, if the machine was opened with `profile`. Of
+ * several statements first a table, what took longest in front: how often each ran, its
+ * time in all, its place. Then as stc_program_profile what each assignment's last run did.
+ */
 STC_API stc_status stc_session_profile(const stc_session *s, char **text);
 
 /* ---- functions of the host's own --------------------------------------- */

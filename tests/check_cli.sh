@@ -276,6 +276,28 @@ check 0 '*waits for data: * A, x*step: step1(j)*' '' explain 'y(i) = A(i,j)*A(j,
 # with data, without running
 check 0 '*step: step1(j)*  about 50 entries*' '' explain 'y(i) = B(i,j)*B(j,k)*x(k)' B=B50.mtx:csr \
     x=ones --stage=plan
+# of several statements and loops: each, and what waits; run, what each stored and took
+cat >rounds.stc <<E
+tensor B csr = "B50.mtx"
+tensor x dense f64 [50] = 1
+C(i,j) = B(i,k) * B(k,j)
+repeat 3 {
+    x(i) = B(i,j) * B(j,k) * x(k)
+    z = x(0)
+}
+E
+sed 's/x(0)/nobody(0)/' rounds.stc >wrong.stc
+check 0 '*:3: C(i,j) = *# C: csr*:4: repeat 3*:5: x(i) = *step: step1(j)*about 50 entries*:6: z = *' '' \
+    explain rounds.stc
+check 1 '' '*wrong.stc:6:*error: *nobody*' explain wrong.stc
+check 0 '*:2: t = *waits for data*: C*step: step1*' '' explain 'C(i,j) = B(i,k)*B(k,j)
+t = C(i,j)*B(j,k)*B(k,l)' B=B50.mtx:csr
+check 0 '*:3: *ran: C, * us*:5: x(i) = *in a loop*ran: step1, 50 entries, * us*in all*:6: z = *runs * ms * 3 *:5: x(i) = *' \
+    '' explain --run rounds.stc
+check 1 '' '*one assignment*' explain --run rounds.stc --stage=code
+check 0 '*(i,j) = select(*# where (((j > i) & A) | (!((j > i)) & L))*' '' explain \
+    'tensor L csr
+L(i,j) = A(i,j) where j > i' A=csr --stage=plan
 check 2 '' '*--run goes with*' eval 's = 1' --run
 check 1 '' '*error: *' explain --run 'y(i) = A(i,j)*x(j)' x=ones
 check 1 '' 'stcvm: *: error: *' explain 'y(i) = A(i'

@@ -234,6 +234,53 @@ START_TEST(programs_plan_what_is_left)
 }
 END_TEST
 
+/* What a statement gave in the run before is known when later ones are planned: T, of
+ * which sizes tell thousands of entries, has ten. */
+START_TEST(later_statements_know_what_earlier_ones_gave)
+{
+    static const stc_decl decl[] = {
+        {.name = "A", .format = "csr", .type = STC_I64},
+        {.name = "B", .format = "csr", .type = STC_I64},
+        {.name = "C", .format = "csr", .type = STC_I64},
+        {.name = "D", .format = "csr", .type = STC_I64},
+        {.name = "E", .format = "csr", .type = STC_I64},
+        {.name = "T", .format = "csr", .type = STC_I64},
+        {.name = "R", .format = "csr", .type = STC_I64},
+    };
+    bench b;
+    stc_program *p;
+    stc_tensor *t[5];
+    uint64_t steps[4];
+    begin(&b, skewed, 0);
+    steps_of(&b, by_hand);
+    const int64_t sum = told(&b);
+    ck_ok(b.m, stc_compile(b.m,
+                           "T(i,l) = A(i,j)*B(j,k)*C(k,l)\n"
+                           "R(i,o) = T(i,l)*D(l,m)*E(m,o)",
+                           decl, 7, &p));
+    for (int k = 0; k < 5; k++) {
+        t[k] = make(b.m, &skewed[k]);
+        ck_ok(b.m, stc_bind(p, skewed[k].name, t[k]));
+    }
+    for (int k = 0; k < 4; k++) {
+        ck_ok(b.m, stc_run(p));
+        steps[k] = b.m->cx.steps;
+        ck_assert_uint_eq(p->plans, k ? 2 : 1);
+        ck_assert_int_eq(result_of(b.m, p), sum);
+        ck_ok(b.m, stc_program_plan(p)); /* results stay */
+        ck_assert_uint_eq(p->plans, k ? 2 : 1);
+        ck_assert_int_eq(result_of(b.m, p), sum);
+    }
+    ck_assert_msg(!STEPS_TELL || 2 * steps[1] < steps[0], "%llu steps, before %llu",
+                  (unsigned long long)steps[1], (unsigned long long)steps[0]);
+    ck_assert_uint_eq(steps[3], steps[2]);
+    stc_program_free(p);
+    for (int k = 0; k < 5; k++)
+        stc_tensor_free(t[k]);
+    end(&b);
+}
+END_TEST
+
 /* Wherever memory ends, it is an error, and the next run has all. */
 START_TEST(planning_what_is_left_may_fail)
 {
@@ -264,6 +311,7 @@ Suite *suite_look(void)
     tcase_add_test(t, rounds_begin_with_what_was_learnt);
     tcase_add_test(t, what_is_as_thought_is_planned_once);
     tcase_add_test(t, programs_plan_what_is_left);
+    tcase_add_test(t, later_statements_know_what_earlier_ones_gave);
     tcase_add_test(t, planning_what_is_left_may_fail);
     suite_add_tcase(s, t);
     return s;

@@ -109,6 +109,9 @@ struct stc_program { /* in the arena of its program */
     plan_variant *variants;
     uint64_t plans;   /* how often it was planned anew */
     opt_looks *looks; /* of p and mc, where a session planned them; else NULL */
+    /* A plan has asked for what an earlier statement gives; it is told what that was in the
+     * run before. */
+    bool asks_back, tells_back;
 };
 
 /* What runs: of the program as compiled, or planned for what is bound. */
@@ -162,6 +165,9 @@ stc_status explain_keep(stc_program *w, explain_texts *e);
 stc_status compile_statement(arena *a, scope *sc, program *p, const source *src,
                              const ast *statement, const opt_known *known,
                              explain_texts *texts, stc_times *times, int *target);
+/* What steps and results hold after a run of so long, beside what the plan thought of
+ * them. */
+void tell_actual(const program *p, machine *mc, double us, textbuf *out);
 /* times with the ticks of its stages turned into microseconds. */
 stc_times times_told(const stc_machine *m, stc_times times);
 /* Halt, verify, link. */

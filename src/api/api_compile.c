@@ -515,23 +515,21 @@ static double tick_us(const stc_machine *m)
     return ticks ? (now_us() - m->open_us) / (double)ticks : 0;
 }
 
-/* What steps and results hold after a run, after what the plan thought of them. */
-static void add_actual(const stc_program *w, textbuf *b)
+void tell_actual(const program *p, machine *mc, double us, textbuf *b)
 {
-    static const uint8_t role[] = {ROLE_TEMP, ROLE_OUTPUT};
-    const program *p = program_now(w);
-    for (int k = 0; k < 2; k++)
+    static const uint8_t role[] = {ROLE_TEMP, ROLE_OUTPUT, ROLE_INOUT};
+    for (int k = 0; k < 3; k++)
         for (int i = 0; i < p->ntensor; i++) {
             const prog_tensor *row = &p->tensor[i];
             if (row->role != role[k] || !*row->name) continue;
-            const tensor *t = machine_tensor(machine_now(w), i);
+            const tensor *t = machine_tensor(mc, i);
             if (!t) continue;
             text_add(b, "ran: %s, %lld entries", row->name, (long long)t->nvals);
-            const double ns = machine_spent(machine_now(w), i);
+            const double ns = machine_spent(mc, i);
             if (ns >= 0) text_add(b, ", %.3g us", ns * 1e-3);
             text_add(b, "\n");
         }
-    text_add(b, "ran: %.3g us in all\n", (double)w->run_ticks * tick_us(w->m));
+    text_add(b, "ran: %.3g us in all\n", us);
 }
 
 stc_status stc_program_explain(const stc_program *w, const char *stage, char **text)
@@ -565,7 +563,8 @@ stc_status stc_program_explain(const stc_program *w, const char *stage, char **t
         textbuf b;
         text_init(&b, cx);
         text_add(&b, "%s", stage_text[i]);
-        add_actual(w, &b);
+        tell_actual(program_now(w), machine_now(w), (double)w->run_ticks * tick_us(w->m),
+                    &b);
         return api_text_of(&b, cx->diag.status, text);
     }
     return api_text(cx, stage_text[i], strlen(stage_text[i]), text);

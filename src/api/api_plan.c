@@ -12,6 +12,9 @@
  * What is left is planned anew then, as a variant that begins with what is made; it serves
  * that run alone, and the next one is planned with what was found out.
  *
+ * Of several statements later ones are planned with what earlier ones gave in the run
+ * before, as soon as there was one: it is part of the statistics.
+ *
  * A program of which no plan waits for data has no variants, and costs nothing here. One
  * that was saved (api_bytes.c) has the plan that it was saved with as its code, and the
  * statistics that this was made for. Its text comes from a file, and may be another
@@ -26,17 +29,21 @@ enum {
     LITTLE = 100, /* entries of the largest operand: less work than planning */
 };
 
-static const tensor *bound_tensor(const void *of, const char *name)
+/* An operand; of what earlier statements give, what the run before has of it. */
+static const tensor *known_tensor(const void *of, const char *name)
 {
-    const stc_program *w = of;
-    const int slot = program_input(w->p, name);
-    return slot < 0 ? NULL : w->bind[slot].t;
+    stc_program *w = (stc_program *)of;
+    int slot = program_input(w->p, name);
+    if (slot >= 0) return w->bind[slot].t;
+    w->asks_back = true;
+    slot = w->tells_back ? program_output(program_now(w), name) : -1;
+    return slot < 0 ? NULL : machine_tensor(machine_now(w), slot);
 }
 
 opt_known plan_known(const stc_program *w)
 {
     return (opt_known){
-        .find = bound_tensor, .of = w, .looks = w->now ? &w->now->looks : NULL};
+        .find = known_tensor, .of = w, .looks = w->now ? &w->now->looks : NULL};
 }
 
 static void variant_free(ctx *cx, plan_variant *v)
@@ -75,6 +82,19 @@ static bool statistics(const stc_program *w, uint64_t *key)
         if (t->nvals > most) most = t->nvals;
     }
     return most > LITTLE;
+}
+
+/* The same with what statements gave in the run before. */
+static uint64_t with_results(const stc_program *w, uint64_t key)
+{
+    const program *p = program_now(w);
+    for (int i = 0; i < p->ntensor; i++) {
+        const prog_tensor *row = &p->tensor[i];
+        const bool result = row->role == ROLE_OUTPUT && *row->name;
+        const tensor *t = result ? machine_tensor(machine_now(w), i) : NULL;
+        if (t) key = stats_key(key, t);
+    }
+    return key;
 }
 
 static stc_status bind_operands(const stc_program *w, const plan_variant *v)
@@ -137,8 +157,8 @@ static bool stands_for(const program *a, const program *b)
 
 /* *out NULL: the text of the file isn't that of its code. It takes the looks, also when it
  * fails. */
-static stc_status make_variant(stc_program *w, uint64_t key, opt_looks *looks, bool rest,
-                               plan_variant **out)
+static stc_status make_variant(stc_program *w, uint64_t key, uint64_t like,
+                               opt_looks *looks, bool rest, plan_variant **out)
 {
     ctx *cx = &w->m->cx;
     plan_variant *v = mem_zero(cx, 1, sizeof *v);
@@ -159,7 +179,8 @@ static stc_status make_variant(stc_program *w, uint64_t key, opt_looks *looks, b
         w->waits = false;
         return STC_OK;
     }
-    v->key = v->p->like = key;
+    v->key = key;
+    v->p->like = like;
     v->next = w->variants;
     w->variants = *out = v;
     w->plans++;
@@ -185,7 +206,7 @@ stc_status plan_rest(stc_program *w)
     stc_status st = STC_OK;
     while (!st && machine_stopped(machine_now(w)) >= 0) {
         plan_variant *v = w->now;
-        const uint64_t key = v ? v->key : 0;
+        const uint64_t key = v ? v->key : 0, like = v ? v->p->like : 0;
         opt_looks *looks = v ? v->looks : w->looks;
         looks_take(looks, machine_now(w), machine_stopped(machine_now(w)));
         if (v) {
@@ -195,7 +216,7 @@ stc_status plan_rest(stc_program *w)
             machine_look(w->mc, false);
         }
         v = NULL;
-        st = make_variant(w, key, looks, true, &v);
+        st = make_variant(w, key, like, looks, true, &v);
         w->now = v; /* NULL: the program as compiled, which has all that is bound */
         if (!st && v) st = bind_operands(w, v);
         if (!st) st = machine_run(machine_now(w));
@@ -220,7 +241,7 @@ stc_status plan_whole(const stc_program *w, program **made)
     mem_free(cx, looks, sizeof *looks);
     if (st) return st;
     machine_free(mc);
-    (*made)->like = w->now->key;
+    (*made)->like = w->now->p->like;
     return STC_OK;
 }
 
@@ -228,12 +249,15 @@ stc_status plan_whole(const stc_program *w, program **made)
  * planned anew: the next one begins as it was compiled. */
 stc_status plan_now(stc_program *w, bool runs)
 {
-    uint64_t key;
+    uint64_t like = 0, key;
     plan_variant *v = NULL;
     stc_status st = STC_OK;
     if (!w->waits && runs) plan_drop(w);
     if (!w->waits) return STC_OK;
-    if (!w->lent && statistics(w, &key) && key != w->p->like) {
+    if (runs) w->tells_back = w->asks_back && w->ran;
+    const bool much = !w->lent && statistics(w, &like);
+    key = much && w->tells_back && w->ran ? with_results(w, like) : like;
+    if (much && key != w->p->like) {
         opt_looks *looks = NULL;
         v = find_variant(w, key);
         if (v && v->rest && runs) {
@@ -241,7 +265,7 @@ stc_status plan_now(stc_program *w, bool runs)
             looks_end(looks);
             v = NULL;
         }
-        if (!v) st = make_variant(w, key, looks, false, &v);
+        if (!v) st = make_variant(w, key, like, looks, false, &v);
         if (v && !st && !(w->ready && v == w->now)) st = bind_operands(w, v);
     }
     if (!st) w->now = v;

@@ -82,7 +82,10 @@ __attribute__((format(printf, 2, 3))) int report_fault(const char *file, const c
                                                        ...);
 /* A line of standard error that may quote anything. */
 void print_shown(const char *format, va_list list);
-/* Runs a program of one statement with the session's tensors (cmd_build.c). */
+/* How a text is planned, and with --run what came of it; other than STATUS_OK: the library
+ * says why not. Runs a program of one statement with the session's tensors. (cmd_build.c)
+ */
+int print_explained(cli *c, stc_session *s, const char *text, const char *file, FILE *out);
 stc_status run_in_session(stc_session *s, stc_program *p);
 stc_times program_times(const stc_program *p);
 stc_times session_times(const stc_session *s);
@@ -181,7 +184,7 @@ void outputs_free(output *o, int count);
     C(asm, 1, 1, true, "FILE -o FILE.stb")                                                 \
     C(verify, 1, 1, false, "FILE.stb")                                                     \
     C(explain, 1, -1, false,                                                               \
-      "'STATEMENT' NAME=FORMAT… | NAME=SOURCE… | FILE.stb "                            \
+      "'STATEMENT; …' | FILE.stc NAME=FORMAT… | NAME=SOURCE…; FILE.stb "             \
       "[--stage=ast|bound|plan|lattice|code]")                                             \
     C(convert, 2, 3, false, "IN OUT [FORMAT]")                                             \
     C(head, 1, 2, false, "FILE [N]")                                                       \

@@ -125,30 +125,50 @@ stc_status run_in_session(stc_session *s, stc_program *p)
     return stc_run(p);
 }
 
-/* The statement as a session compiles it that has its operands; where that is asked for,
- * after it ran. */
-static int compile_with_data(cli *c, stc_session *s, const args *a, stc_program **out)
+int print_explained(cli *c, stc_session *s, const char *text, const char *file, FILE *out)
 {
+    char *told;
+    if (stc_session_explain(s, text, file, c->opt.run, &told) != STC_OK)
+        return STATUS_FAULT;
+    fputs(told, out);
+    stc_text_free(c->machine, told);
+    return STATUS_OK;
+}
+
+static bool ends_in(const char *word, const char *end)
+{
+    const size_t n = strlen(word), m = strlen(end);
+    return n > m && !strcmp(word + n - m, end);
+}
+
+/* How the statements of a text are planned for the operands that there are, and what came
+ * of it; of a single one other stages, too: *out. */
+static int explain_in(cli *c, stc_session *s, const args *a, stc_program **out)
+{
+    const char *const word = a->operand[0];
+    const bool script = ends_in(word, ".stc"),
+               plan = !a->stage || !strcmp(a->stage, "plan");
     spec *specs;
     int n, status = specs_parse(a, 1, SPEC_SOURCE, &specs, &n);
     if (status != STATUS_OK) return status;
-    stc_status st = STC_OK;
-    for (int i = 0; i < n && !st; i++)
-        st = stc_session_put_source(s, specs[i].name, &specs[i].source);
+    char *const text = script ? read_text(c, word) : xstrndup(word, strlen(word));
+    bool ok = text;
+    for (int i = 0; i < n && ok; i++)
+        ok = stc_session_put_source(s, specs[i].name, &specs[i].source) == STC_OK;
     specs_free(specs, n);
-    /* running it once makes the operands that take their shapes from others */
-    if (!st && c->opt.run) st = stc_session_exec(s, a->operand[0], "eval");
+    stc_session_output(s, stdout);
+    stc_session_echo(s, true, 0);
+    if (ok && plan)
+        ok = print_explained(c, s, text, script ? word : "eval", stdout) == STATUS_OK;
+    else if (ok && c->opt.run)
+        ok = stc_session_exec(s, text, script ? word : "eval") == STC_OK;
     report_notes(c, 0);
-    if (!st) st = stc_session_compile(s, a->operand[0], out);
-    if (!st && c->opt.run) st = run_in_session(s, *out);
+    if (ok && !(plan && a->stage)) ok = stc_session_compile(s, text, out) == STC_OK || plan;
+    if (ok && !plan && c->opt.run) ok = run_in_session(s, *out) == STC_OK;
     progress_end(&c->progress);
-    return st ? report_error(c, 0) : STATUS_OK;
-}
-
-static bool is_bytecode(const char *word)
-{
-    const size_t n = strlen(word);
-    return n > 4 && !strcmp(word + n - 4, ".stb");
+    status = ok ? STATUS_OK : text ? report_error(c, 0) : STATUS_FAULT;
+    free(text);
+    return status;
 }
 
 int cmd_explain(cli *c, const args *a)
@@ -162,32 +182,32 @@ int cmd_explain(cli *c, const args *a)
         return usage_error("--stage is ast, bound, plan, lattice or code, not '%s'",
                            a->stage);
     stc_session *s = NULL;
-    bool data = c->opt.run;
+    const bool file = ends_in(a->operand[0], ".stb");
+    bool data = c->opt.run || (!file && a->operands == 1);
     for (int k = 1; k < a->operands; k++)
         data |= spec_has_data(a->operand[k]);
     if (data && stc_session_open(c->machine, &s) != STC_OK) return report_error(c, 0);
-    const bool file = is_bytecode(a->operand[0]);
     if (file && (s || a->operands > 1)) {
         status = usage_error("explain of %s takes no operands", a->operand[0]);
     } else if (file) {
         const bool loaded = stc_program_load(c->machine, a->operand[0], &p) == STC_OK;
         status = loaded ? STATUS_OK : report_error(c, 0);
     } else {
-        status = s ? compile_with_data(c, s, a, &p) : compile(c, a, &p);
+        status = s ? explain_in(c, s, a, &p) : compile(c, a, &p);
     }
     if (status != STATUS_OK) {
         stc_program_free(p);
         if (s) stc_session_close(s);
         return status;
     }
-    if (a->stage) {
+    if (p && a->stage) {
         status = print_stage(c, p, a->stage, false);
-    } else {
-        status = print_stage(c, p, "plan", true);
+    } else if (p) {
+        if (!s) status = print_stage(c, p, "plan", true);
         if (status == STATUS_OK) status = print_stage(c, p, "code", true);
     }
     if (status == STATUS_OK && c->opt.time) {
-        const stc_times t = program_times(p);
+        const stc_times t = p ? program_times(p) : session_times(s);
         report_times(&t);
     }
     stc_program_free(p);

@@ -109,6 +109,15 @@ static int explain(repl *r, const char *rest, const char *stage)
     rest += strspn(rest, " ");
     const bool run = !strncmp(rest, "--run ", 6);
     char *statement = padded(r, rest + (run ? 6 : 0)), *text;
+    if (!run && !strcmp(stage, "plan")) {
+        folding f;
+        FILE *out = fold_begin(&f, stdout);
+        const int told = print_explained(r->c, r->s, statement, "stdin", out);
+        f.pages = true;
+        fold_end(&f, out);
+        free(statement);
+        return told == STATUS_OK ? told : library_fault(r);
+    }
     stc_status status = stc_session_compile(r->s, statement, &p);
     free(statement);
     if (status != STC_OK) return library_fault(r);

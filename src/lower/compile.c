@@ -105,13 +105,14 @@ static stc_status settle(opt *o, const source *src, bool too_large)
     return st;
 }
 
-/* For explain: there are no operands yet, and what of them decides. */
+/* For explain: which operands aren't there yet, and what of them decides. */
 static void tell_what_waits(const opt *o)
 {
     bool any = false;
     for (int k = 0; k < o->p->ntensor; k++) {
         const prog_tensor *t = &o->p->tensor[k];
         if ((t->role != ROLE_INPUT && t->role != ROLE_INOUT) || !*t->name) continue;
+        if (o->known && o->known->find && o->known->find(o->known->of, t->name)) continue;
         text_add(o->why,
                  any ? ", %s"
                      : "waits for data: how large these are, and what they "
@@ -137,7 +138,7 @@ static stc_status take_steps(opt *o, const source *src)
     const bool later = !too_large && o->p->tensor[s->target].fill_later;
     if (later && o->why)
         text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
-    if (o->why && !(o->known && o->known->find)) tell_what_waits(o);
+    if (o->why) tell_what_waits(o);
     st = gather_steps(o);
     if (!later && !st && network_needed(s)) st = network(o);
     if (!later && !st && s->nindex <= BOUND_INDICES) {

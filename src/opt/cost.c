@@ -294,7 +294,7 @@ static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool 
         cost += rounds * (visits > leaves ? visits : leaves) * each;
         rounds *= leaves;
         if (cost < most) continue;
-        *converts = true; /* for all that is known */
+        *converts = converted; /* else the order that levels have is no other so far */
         return cost;
     }
     *converts = converted;

@@ -11,7 +11,8 @@
 const tensor *stats_tensor(const opt *o, int slot)
 {
     const prog_tensor *t = &o->p->tensor[slot];
-    const bool read = t->role == ROLE_INPUT || t->role == ROLE_INOUT;
+    const bool read = t->role == ROLE_INPUT || t->role == ROLE_INOUT ||
+                      t->role == ROLE_OUTPUT; /* of an earlier statement */
     for (int k = 0; read && !*t->name && o->looks && k < o->looks->n; k++)
         if (o->looks->row[k].slot == slot) return o->looks->row[k].made;
     if (!o->known || !o->known->find || !read) return NULL;

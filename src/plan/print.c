@@ -124,6 +124,9 @@ static void print_sink(const plan *pl, const cin *c, textbuf *out)
     else
         text_add(out, " %s= ", c->ufn ? c->ufn->name : fn_at(c->fn)->name);
     print_expr(pl, c->value, out);
+    if (!c->reach) return;
+    text_add(out, "   # where ");
+    pset_print(pl, c->reach->set, out);
 }
 
 static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)

@@ -79,6 +79,10 @@ void pset_print(const plan *pl, const pset *s, textbuf *out)
     case PS_WHERE:
         expr_print(pl, s->of, out);
         break;
+    case PS_HAD_TERM:
+        expr_print(pl, s->of, out);
+        if (s->of->kind == B_REDUCE) text_add(out, " had a term");
+        break;
     default:
         text_add(out, "(");
         pset_print(pl, s->a, out);

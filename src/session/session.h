@@ -67,6 +67,7 @@ typedef struct prepared {
     bool pure;                   /* the same operands give the same result       */
     uint64_t made;               /* when its result came about, 0: it has none   */
     fixed scalars;               /* the values that it was compiled for           */
+    bool told;        /* its plan was (session_explain.c), and its run is yet to be */
     opt_looks *looks; /* what its steps stored beside what was thought; may be NULL */
     bool rest;        /* p begins with what a run had made by then: it serves once  */
 } prepared;
@@ -95,7 +96,8 @@ typedef struct place_seen {
     int line, column;
 } place_seen;
 
-/* The names that statements see. */
+/* The names that statements see; how many rounds a loop has that doesn't tell. */
+enum { ROUNDS_EXPECTED = 10 };
 typedef struct frame {
     scope *sc;
     names vars;      /* of variable                                           */
@@ -131,6 +133,8 @@ struct stc_session {
     char file[256];    /* names the last text executed, for errors        */
     profiled *profile; /* of the running exec, with --profile: one row a statement */
     int64_t nprofiled, profile_cap;
+    textbuf *told; /* what is planned, and what came of it; NULL: nobody asks */
+    bool dry;      /* nothing runs                                           */
 };
 
 /* A text being executed, and those that include it. */
@@ -225,6 +229,24 @@ stc_status session_fail(const script *in, stc_status status, const ast *n,
                         const char *what);
 /* The tensor that a node names, or an error with a suggestion. */
 stc_status session_named(stc_session *s, const script *in, const ast *n, tensor **out);
+/* A statement's place and text, on one line; the table of all rows. */
+void session_place_print(const script *in, const ast *node, textbuf *out);
+stc_status session_profile_table(const stc_session *s, textbuf *out);
+
+/* session_explain.c: a statement was compiled; … and has run, in so many microseconds; a
+ * script is planned, without running. */
+void session_tell_plan(stc_session *s, const script *in, const ast *statement,
+                       const explain_texts *texts);
+void session_tell_run(stc_session *s, const prepared *c, double us);
+stc_status session_plan_list(stc_session *s, script *in, const ast *list);
+/* session_run.c, for that: a statement is compiled; what the scope said of its target is
+ * kept in c, and put back. */
+stc_status session_plan(stc_session *s, const script *in, const ast *statement,
+                        prepared *c);
+void session_plan_undo(stc_session *s, const prepared *c, const char *name);
+/* session_exec.c: whether an assignment is compiled as it stands; a text is executed. */
+bool session_compiles(const stc_session *s, const ast *n);
+stc_status session_text(stc_session *s, const char *text, const char *file);
 /* The folder of a file's path, without it NULL; freed by mem_strfree. */
 stc_status session_folder(ctx *cx, const char *file, char **out);
 

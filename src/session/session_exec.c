@@ -195,6 +195,13 @@ static stc_status exec_copy(stc_session *s, const script *in, const ast *n)
     return st ? st : session_give(s, in, n->at, n->child[0]->name, t);
 }
 
+bool session_compiles(const stc_session *s, const ast *n)
+{
+    const ast *const e = n->child[1];
+    return !(e->kind == N_CALL && session_calls_def(s, e)) && !session_grads(s, e) &&
+           !session_orders(s, e) && !is_whole_copy(s, n);
+}
+
 static stc_status exec_assign(stc_session *s, script *in, const ast *n)
 {
     if (n->child[1]->kind == N_CALL && session_calls_def(s, n->child[1])) {
@@ -362,7 +369,7 @@ static stc_status exec_text(stc_session *s, const script *outer, const char *tex
     s->seen = (place_seen){0};
     st = parse_script(&a, &in.src, &tree);
     s->times.parse += (double)(now_ticks() - start);
-    if (!st) st = session_exec(s, &in, tree);
+    if (!st) st = s->dry ? session_plan_list(s, &in, tree) : session_exec(s, &in, tree);
     /* what is prepared is keyed by this text's tree */
     session_forget(s);
     shelf_free(&s->shelf);
@@ -371,17 +378,21 @@ static stc_status exec_text(stc_session *s, const script *outer, const char *tex
     return st;
 }
 
+stc_status session_text(stc_session *s, const char *text, const char *file)
+{
+    notes_clear(&s->m->cx);
+    s->times = (stc_times){0};
+    session_unprofile(s);
+    snprintf(s->file, sizeof s->file, "%s", file ? file : "eval");
+    return exec_text(s, NULL, text, file ? file : "eval");
+}
+
 stc_status stc_session_exec(stc_session *s, const char *text, const char *file)
 {
     if (!s) return STC_ERR_ARGUMENT;
     ctx *cx = &s->m->cx;
     API_ENTER_LIMITED(cx);
-    if (!text) return fail_null(cx, "text");
-    notes_clear(cx);
-    s->times = (stc_times){0};
-    session_unprofile(s);
-    snprintf(s->file, sizeof s->file, "%s", file ? file : "eval");
-    return exec_text(s, NULL, text, file ? file : "eval");
+    return text ? session_text(s, text, file) : fail_null(cx, "text");
 }
 
 /* ---- compiling without running ------------------------------------------------------ */

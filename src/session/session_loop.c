@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* How many are expected of a loop that doesn't tell, and counted of one that does. */
-enum { ROUNDS = 10, ROUNDS_MOST = 100 };
+/* How many are counted of a loop that tells. */
+enum { ROUNDS_MOST = 100 };
 
 static void expect_rounds(stc_session *s, double n)
 {
@@ -189,7 +189,7 @@ static stc_status exec_loop(stc_session *s, script *in, const ast *n)
     const double rounds = s->f.rounds;
     in->loops++;
     s->f.loop = n;
-    s->f.rounds = ROUNDS;
+    s->f.rounds = ROUNDS_EXPECTED;
     switch (n->kind) {
     case N_REPEAT:
         st = exec_repeat(s, in, n);

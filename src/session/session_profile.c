@@ -17,7 +17,7 @@ struct profiled {
 };
 
 /* A statement's place and text; what goes over several lines is cut at the first. */
-static void print_place(const script *in, const ast *node, textbuf *out)
+void session_place_print(const script *in, const ast *node, textbuf *out)
 {
     const char *text = in->src.text + node->at.begin;
     int line = 1;
@@ -34,7 +34,7 @@ static stc_status row_of(stc_session *s, const script *in, const ast *node, prof
     ctx *cx = &s->m->cx;
     textbuf place;
     text_init(&place, cx);
-    print_place(in, node, &place);
+    session_place_print(in, node, &place);
     stc_status st = place.failed ? cx->diag.status : STC_OK;
     int64_t k = 0;
     while (!st && k < s->nprofiled && strcmp(s->profile[k].place, place.data))
@@ -86,7 +86,7 @@ static int longest_first(const void *a, const void *b)
     return ((*x)->us < (*y)->us) - ((*x)->us > (*y)->us);
 }
 
-static stc_status print_table(const stc_session *s, textbuf *out)
+stc_status session_profile_table(const stc_session *s, textbuf *out)
 {
     ctx *cx = &s->m->cx;
     const int64_t n = s->nprofiled;
@@ -127,7 +127,7 @@ static void print_rows(const stc_session *s, textbuf *out)
 
 stc_status session_profile_print(const stc_session *s, textbuf *out)
 {
-    const stc_status st = s->nprofiled > 1 ? print_table(s, out) : STC_OK;
+    const stc_status st = s->nprofiled > 1 ? session_profile_table(s, out) : STC_OK;
     if (!st) print_rows(s, out);
     return st;
 }

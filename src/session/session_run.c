@@ -156,15 +156,22 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
                              .rounds = s->f.rounds,
                              .steady = s->f.loop && !c->rest ? session_steady : NULL,
                              .looks = &c->looks,
-                             .shelf = in->loops || s->repeat > 1 ? NULL : &s->shelf};
+                             .shelf =
+                                 in->loops || s->repeat > 1 || s->dry ? NULL : &s->shelf};
+    const bool tells = s->told && name;
+    explain_texts texts;
     arena a;
     s->shelf.keeps = in->more;
     shelf_begin(&s->shelf);
     arena_init(&a, cx);
+    if (tells) explain_init(&texts, cx);
     stc_status st = compile_begin(cx, &in->src, true, &c->p);
     if (!st)
-        st = compile_statement(&a, s->f.sc, c->p, &in->src, statement, &known, NULL,
-                               &s->times, &c->target);
+        st = compile_statement(&a, s->f.sc, c->p, &in->src, statement, &known,
+                               tells ? &texts : NULL, &s->times, &c->target);
+    if (tells && !st) session_tell_plan(s, in, statement, &texts);
+    if (tells) explain_drop(&texts);
+    c->told = tells;
     if (!st) st = compile_finish(c->p, &s->times, &c->mc);
     if (!st && c->waits) c->statistics = statistics(s, c->p);
     c->converts = false;
@@ -173,8 +180,28 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
     s->plans++;
     arena_free(&a);
     scope_clear_slots(s->f.sc, c->p);
-    restore_entry(s, c, name);
+    if (!s->dry) restore_entry(s, c, name);
     return st;
+}
+
+stc_status session_plan(stc_session *s, const script *in, const ast *statement, prepared *c)
+{
+    const ast *now = statement;
+    arena a;
+    arena_init(&a, &s->m->cx);
+    stc_status st = session_resolve(s, statement);
+    if (!st) st = session_scalars(s, in, &a, statement, &c->scalars, &now);
+    if (!st) st = compile_in(s, in, now, c);
+    arena_free(&a);
+    machine_free(c->mc);
+    program_free(c->p);
+    looks_free(&s->m->cx, c->looks);
+    return st;
+}
+
+void session_plan_undo(stc_session *s, const prepared *c, const char *name)
+{
+    restore_entry(s, c, name);
 }
 
 static bool same_values(const fixed *a, const fixed *b)
@@ -452,7 +479,7 @@ static stc_status run_prepared(stc_session *s, const script *in, const ast *node
                                prepared *c, operands *o)
 {
     const bool profile = s->m->cx.profile;
-    const double start = profile ? now_us() : 0;
+    const double start = profile ? now_us() : 0, ran = s->times.run;
     stc_status st = operands_room(&s->m->cx, c->p->ntensor, o);
     if (!st) st = bind_all(s, c, o);
     if (!st && (st = run_timed(s, c))) place_in_file(&in->src);
@@ -463,6 +490,8 @@ static stc_status run_prepared(stc_session *s, const script *in, const ast *node
     }
     if (!st) session_turned_take(s, c);
     if (!st && !in->loops) shelf_take(&s->shelf, c->mc);
+    if (!st && c->told) session_tell_run(s, c, s->times.run - ran);
+    c->told = false;
     if (!st && profile) st = session_profiled(s, in, node, c->mc, now_us() - start);
     return st;
 }

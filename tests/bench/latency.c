@@ -173,8 +173,8 @@ static const struct {
     int operands, times;
     bool closed;
 } plans[] = {
-    {3, PLANS, false}, {3, PLANS, true}, {6, PLANS, false},
-    {6, PLANS, true},  {100, 11, false}, {1000, 3, false},
+    {2, PLANS, false}, {3, PLANS, false}, {3, PLANS, true}, {6, PLANS, false},
+    {6, PLANS, true},  {100, 11, false},  {1000, 3, false},
 };
 
 static const char planning[] = "planned with data",
