@@ -509,6 +509,53 @@ START_TEST(memory_ends)
 }
 END_TEST
 
+/* Large blocks of a tensor with all places are written by loops over all of it, with the
+ * values that the loops as they are written give, and small ones at their places. */
+START_TEST(blocks_by_loops)
+{
+    static const char script[] = "n = 160\n"
+                                 "tensor F dense f64 [n,n] = random(density=1, seed=13)\n"
+                                 "tensor I dense i32 [n,n]\n"
+                                 "I(i,j) = 7*i - j\n"
+                                 "tensor K dense f64 [2*n+1,n+4]\n"
+                                 "K(a,b) = a + 0.5*b\n"
+                                 "tensor L dense f64 [2*n+1,n+4]\n"
+                                 "L(a,b) = K(a,b)\n"
+                                 "K(i+1,j+3) = F(i,j) + i\n"
+                                 "L(i+1,j+3) = F(i,j) + i with as_written\n"
+                                 "assert all(a,b: K(a,b) == L(a,b)), \"a\"\n"
+                                 "K(i+n,j(4:164)) += F(i,j) * K(i+3,j+2)\n"
+                                 "L(i+n,j(4:164)) += F(i,j) * L(i+3,j+2) with as_written\n"
+                                 "assert all(a,b: K(a,b) == L(a,b)), \"b\"\n"
+                                 "K(i(20:180),j+4) = F(i,j) + I(j,i)\n"
+                                 "L(i(20:180),j+4) = F(i,j) + I(j,i) with as_written\n"
+                                 "assert all(a,b: K(a,b) == L(a,b)), \"d\"\n"
+                                 "K(i+1,j+1) max= 2*i-F(i,j)\n"
+                                 "L(i+1,j+1) max= 2*i-F(i,j) with as_written\n"
+                                 "assert all(a,b: K(a,b) == L(a,b)), \"e\"\n"
+                                 "K(i+7,2) = 5\n";
+    stc_machine *m;
+    stc_session *s;
+    char *text;
+    int blocks = 0, places = 0;
+    const stc_config config = {.profile = true};
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, script, "blocks"));
+    ck_ok(m, stc_session_profile(s, &text));
+    for (const char *at = text; (at = strstr(at, "# K(i")); blocks++) {
+        const char *const end = strstr(++at, "\n#");
+        const char *const update = strstr(at, "update ");
+        places += update && (!end || update < end);
+    }
+    ck_assert_int_eq(blocks, 5);
+    ck_assert_int_eq(places, 1);
+    stc_text_free(m, text);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_affine(void)
 {
     Suite *s = suite_create("affine");
@@ -520,6 +567,7 @@ Suite *suite_affine(void)
     tcase_add_loop_test(c, others_are_left, 0, OTHERS);
     tcase_add_loop_test(c, functions_are_pairs, 0, PAIRS);
     tcase_add_loop_test(c, memory_ends, 0, 3);
+    tcase_add_test(c, blocks_by_loops);
     suite_add_tcase(s, c);
     return s;
 }
