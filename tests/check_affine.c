@@ -556,6 +556,34 @@ START_TEST(blocks_by_loops)
 }
 END_TEST
 
+/* Sums of indices on the left, each in a mode of its own: what is named in a mode is
+ * collected for itself, and not for all pairs. Elements between stay as they are. */
+START_TEST(sums_named_by_mode)
+{
+    static const char *const formats[] = {"csr", "csc", "coo", "dcsr"};
+    char script[900];
+    for (int k = 0; k < 4; k++) {
+        snprintf(script, sizeof script,
+                 "n = 1500\ntensor A csr f64 [n,n] = random(density=0.002, seed=1)\n"
+                 "tensor W dense f64 = [[1,2],[3,4]]\n"
+                 "tensor K %s f64 [2*n,2*n] = { (7,1): 1 }\n"
+                 "K(2*i+a,2*j+b) = A(i,j) * W(a,b)\nassert stored(K) == 4 * stored(A)\n",
+                 formats[k]);
+        expect_within(script, 2000000);
+        snprintf(script, sizeof script,
+                 "n = 12\ntensor A %s f64 [n,n] = random(density=0.2, seed=1)\n"
+                 "tensor W dense f64 = [[1,2],[3,4]]\n"
+                 "tensor K %s f64 [36,36] = random(density=0.3, seed=2)\n"
+                 "tensor L dense f64\nL(i,j) = K(i,j)\n"
+                 "K(3*i+a,3*j+b) = A(i,j) * W(a,b)\nL(3*i+a,3*j+b) = A(i,j) * W(a,b)\n"
+                 "K(2*i+a,5) = W(a,a)*A(i,i)\nL(2*i+a,5) = W(a,a)*A(i,i)\n"
+                 "wrong = sum(i,j: K(i,j) != L(i,j))",
+                 formats[k], formats[k]);
+        EXPECT(script, "wrong", 0);
+    }
+}
+END_TEST
+
 Suite *suite_affine(void)
 {
     Suite *s = suite_create("affine");
@@ -568,6 +596,7 @@ Suite *suite_affine(void)
     tcase_add_loop_test(c, functions_are_pairs, 0, PAIRS);
     tcase_add_loop_test(c, memory_ends, 0, 3);
     tcase_add_test(c, blocks_by_loops);
+    tcase_add_test(c, sums_named_by_mode);
     suite_add_tcase(s, c);
     return s;
 }
