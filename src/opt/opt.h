@@ -361,6 +361,10 @@ stc_status scatter_steps(opt *o);
 bool shift_may(const program *p, const bstmt *s);
 stc_status shift_block(opt *o);
 
+/* mask.c: whether a statement has a mask and reduces; what it reduces becomes a step. */
+bool mask_may(const program *p, const bstmt *s);
+stc_status mask_step(opt *o);
+
 /* many.c: whether a statement reads more than a plan has room for; parts of it become steps
  * until it doesn't, if they can. */
 bool many_needed(const program *p, const bstmt *s);
