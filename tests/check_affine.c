@@ -509,6 +509,81 @@ START_TEST(memory_ends)
 }
 END_TEST
 
+/* Large blocks of a tensor with all places are written by loops over all of it, with the
+ * values that the loops as they are written give, and small ones at their places. */
+START_TEST(blocks_by_loops)
+{
+    static const char script[] = "n = 160\n"
+                                 "tensor F dense f64 [n,n] = random(density=1, seed=13)\n"
+                                 "tensor I dense i32 [n,n]\n"
+                                 "I(i,j) = 7*i - j\n"
+                                 "tensor K dense f64 [2*n+1,n+4]\n"
+                                 "K(a,b) = a + 0.5*b\n"
+                                 "tensor L dense f64 [2*n+1,n+4]\n"
+                                 "L(a,b) = K(a,b)\n"
+                                 "K(i+1,j+3) = F(i,j) + i\n"
+                                 "L(i+1,j+3) = F(i,j) + i with as_written\n"
+                                 "assert all(a,b: K(a,b) == L(a,b)), \"a\"\n"
+                                 "K(i+n,j(4:164)) += F(i,j) * K(i+3,j+2)\n"
+                                 "L(i+n,j(4:164)) += F(i,j) * L(i+3,j+2) with as_written\n"
+                                 "assert all(a,b: K(a,b) == L(a,b)), \"b\"\n"
+                                 "K(i(20:180),j+4) = F(i,j) + I(j,i)\n"
+                                 "L(i(20:180),j+4) = F(i,j) + I(j,i) with as_written\n"
+                                 "assert all(a,b: K(a,b) == L(a,b)), \"d\"\n"
+                                 "K(i+1,j+1) max= 2*i-F(i,j)\n"
+                                 "L(i+1,j+1) max= 2*i-F(i,j) with as_written\n"
+                                 "assert all(a,b: K(a,b) == L(a,b)), \"e\"\n"
+                                 "K(i+7,2) = 5\n";
+    stc_machine *m;
+    stc_session *s;
+    char *text;
+    int blocks = 0, places = 0;
+    const stc_config config = {.profile = true};
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, script, "blocks"));
+    ck_ok(m, stc_session_profile(s, &text));
+    for (const char *at = text; (at = strstr(at, "# K(i")); blocks++) {
+        const char *const end = strstr(++at, "\n#");
+        const char *const update = strstr(at, "update ");
+        places += update && (!end || update < end);
+    }
+    ck_assert_int_eq(blocks, 5);
+    ck_assert_int_eq(places, 1);
+    stc_text_free(m, text);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
+/* Sums of indices on the left, each in a mode of its own: what is named in a mode is
+ * collected for itself, and not for all pairs. Elements between stay as they are. */
+START_TEST(sums_named_by_mode)
+{
+    static const char *const formats[] = {"csr", "csc", "coo", "dcsr"};
+    char script[900];
+    for (int k = 0; k < 4; k++) {
+        snprintf(script, sizeof script,
+                 "n = 1500\ntensor A csr f64 [n,n] = random(density=0.002, seed=1)\n"
+                 "tensor W dense f64 = [[1,2],[3,4]]\n"
+                 "tensor K %s f64 [2*n,2*n] = { (7,1): 1 }\n"
+                 "K(2*i+a,2*j+b) = A(i,j) * W(a,b)\nassert stored(K) == 4 * stored(A)\n",
+                 formats[k]);
+        expect_within(script, 2000000);
+        snprintf(script, sizeof script,
+                 "n = 12\ntensor A %s f64 [n,n] = random(density=0.2, seed=1)\n"
+                 "tensor W dense f64 = [[1,2],[3,4]]\n"
+                 "tensor K %s f64 [36,36] = random(density=0.3, seed=2)\n"
+                 "tensor L dense f64\nL(i,j) = K(i,j)\n"
+                 "K(3*i+a,3*j+b) = A(i,j) * W(a,b)\nL(3*i+a,3*j+b) = A(i,j) * W(a,b)\n"
+                 "K(2*i+a,5) = W(a,a)*A(i,i)\nL(2*i+a,5) = W(a,a)*A(i,i)\n"
+                 "wrong = sum(i,j: K(i,j) != L(i,j))",
+                 formats[k], formats[k]);
+        EXPECT(script, "wrong", 0);
+    }
+}
+END_TEST
+
 Suite *suite_affine(void)
 {
     Suite *s = suite_create("affine");
@@ -520,6 +595,8 @@ Suite *suite_affine(void)
     tcase_add_loop_test(c, others_are_left, 0, OTHERS);
     tcase_add_loop_test(c, functions_are_pairs, 0, PAIRS);
     tcase_add_loop_test(c, memory_ends, 0, 3);
+    tcase_add_test(c, blocks_by_loops);
+    tcase_add_test(c, sums_named_by_mode);
     suite_add_tcase(s, c);
     return s;
 }

@@ -193,6 +193,46 @@ START_TEST(sparse_targets_by_entries)
 }
 END_TEST
 
+/* What reduces under a mask meets the old elements row by row, and not in a list that is
+ * sorted; the same is stored as where it doesn't reduce. */
+START_TEST(sums_meet_by_rows)
+{
+    static const char small[] =
+        "n = 50\ntensor A csr f64 [n,n] = random(density=0.1, seed=1)\n"
+        "tensor Z csr f64 [n,n] = random(density=0.05, seed=4)\n"
+        "tensor X dense f64 [n,4] = random(density=1, seed=3)\n"
+        "tensor P csr f64 [n,n] = random(density=0.2, seed=2)\nR = P\n"
+        "tensor D dense f64 [n,n]\nD(i,j) = P(i,j)\n"
+        "V(i,j) = sum(f: X(i,f) * X(j,f))\ntensor U csr f64 [n,n]\n"
+        "U(i,j) = sum(k: Z(i,k) * Z(k,j))\n"
+        "P(i,j) = sum(f: X(i,f) * X(j,f)) where A(i,j) > 0.3\n"
+        "R(i,j) = V(i,j) where A(i,j) > 0.3\nD(i,j) = V(i,j) where A(i,j) > 0.3\n"
+        "assert stored(P) == stored(R) && all(i,j: P(i,j) == D(i,j))\n"
+        "P(i,j) = sum(k: Z(i,k) * Z(k,j)) where A(i,j)\n"
+        "R(i,j) = U(i,j) where A(i,j)\nD(i,j) = U(i,j) where A(i,j)\n"
+        "assert stored(P) == stored(R) && all(i,j: P(i,j) == D(i,j))\n";
+    static const char large[] =
+        "n = 4000\ntensor A csr f64 [n,n] = random(density=0.0005, seed=1)\n"
+        "tensor X dense f64 [n,2] = 1\ntensor P csr f64 [n,n] = { (3,5): 1 }\n"
+        "P(i,j) = sum(f: X(i,f) * X(j,f)) where A(i,j)\n";
+    const stc_config config = {.profile = true};
+    stc_machine *m;
+    stc_session *s;
+    char *text;
+    expect_printed(false, small, STC_OK, "");
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, large, "sums"));
+    ck_ok(m, stc_session_profile(s, &text));
+    const char *const at = strstr(text, "# P(i,j) = ");
+    ck_assert(at && strstr(at, "finish"));
+    ck_assert_msg(!strstr(at, ": coord"), "%s", at);
+    stc_text_free(m, text);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_masks(void)
 {
     Suite *s = suite_create("masks");
@@ -205,6 +245,7 @@ Suite *suite_masks(void)
     tcase_add_test(c, refused);
     tcase_add_test(c, undone);
     tcase_add_test(c, floored);
+    tcase_add_test(c, sums_meet_by_rows);
     suite_add_tcase(s, c);
     return s;
 }

@@ -133,6 +133,8 @@ static stc_status take_steps(opt *o, const source *src)
     o->rounds = keep_rounds(o);
     look_begin(o);
     stc_status st = scatter_steps(o);
+    if (!st) st = shift_block(o);
+    if (!st) st = mask_step(o);
     if (!st) st = settle(o, src, too_large);
     if (st) return st;
     const bool later = !too_large && o->p->tensor[s->target].fill_later;

@@ -357,6 +357,15 @@ bexpr *gathered_copy(opt *o, const bexpr *e);
 bool scatter_may(const program *p, const bstmt *s);
 stc_status scatter_steps(opt *o);
 
+/* shift.c: whether the left side may name a block of a tensor that has all places; it names
+ * the tensor's own indices then, under a mask. */
+bool shift_may(const program *p, const bstmt *s);
+stc_status shift_block(opt *o);
+
+/* mask.c: whether a statement has a mask and reduces; what it reduces becomes a step. */
+bool mask_may(const program *p, const bstmt *s);
+stc_status mask_step(opt *o);
+
 /* many.c: whether a statement reads more than a plan has room for; parts of it become steps
  * until it doesn't, if they can. */
 bool many_needed(const program *p, const bstmt *s);

@@ -217,7 +217,8 @@ static bool may_reduce(const program *p, const bstmt *s)
 
 bool opt_may(const program *p, const bstmt *s)
 {
-    return may_reduce(p, s) || gather_may(p, s) || scatter_may(p, s);
+    return may_reduce(p, s) || gather_may(p, s) || scatter_may(p, s) || shift_may(p, s) ||
+           mask_may(p, s);
 }
 
 static stc_status turn_all(const opt *o)

@@ -105,30 +105,34 @@ static bool decided_by_arithmetic(const plan *pl)
     return !pl->s->computed && !pl->s->mask;
 }
 
-static uint64_t left_set(const plan *pl)
+static uint64_t set_of(const plan *pl, const affine *sub, int nsub)
 {
     uint64_t set = 0;
-    for (int m = 0; m < pl->s->nsub; m++)
-        set |= plan_indices(pl, &pl->s->sub[m]);
+    for (int m = 0; m < nsub; m++)
+        set |= plan_indices(pl, &sub[m]);
     return set;
 }
 
-/* The indices of the left side, each once. */
-static int left_indices(const plan *pl, int *index)
+static uint64_t left_set(const plan *pl)
 {
-    uint64_t set = left_set(pl);
+    return set_of(pl, pl->s->sub, pl->s->nsub);
+}
+
+/* The indices of a set, each once. */
+static int indices_of(uint64_t set, int *index)
+{
     int n = 0;
     for (int k = 0; k < 64; k++)
         if ((set >> k) & 1) index[n++] = k;
     return n;
 }
 
-/* What the left side's computed subscripts read is read where its places are. */
-static stc_status left_needs(plan *pl, uint64_t *needs)
+/* What computed subscripts of the left side read is read where its places are. */
+static stc_status left_needs(plan *pl, const affine *sub, int nsub, uint64_t *needs)
 {
     *needs = 0;
-    for (int m = 0; m < pl->s->nsub; m++) {
-        const affine *f = &pl->s->sub[m];
+    for (int m = 0; m < nsub; m++) {
+        const affine *f = &sub[m];
         const bexpr *e = f->terms ? pl->s->index[f->term[0].index].value : NULL;
         const stc_status st = e ? plan_accesses(pl, (bexpr *)e) : STC_OK;
         if (st) return st;
@@ -167,8 +171,8 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     bexpr *const all = masked(pl, each);
     if (!all) return STC_ERR_MEMORY;
     uint64_t needs, uses = expr_uses(all);
-    int index[64], loop[64], seq[64], n = left_indices(pl, index);
-    stc_status st = left_needs(pl, &needs);
+    int index[64], loop[64], seq[64], n = indices_of(left_set(pl), index);
+    stc_status st = left_needs(pl, pl->s->sub, pl->s->nsub, &needs);
     if (st) return st;
     for (int k = 0; sum && k < sum->nindex; k++)
         index[n++] = sum->indices[k];
@@ -219,44 +223,80 @@ static void same_order(const builder *b, int *loop, int n)
     }
 }
 
-/* The set of named elements as a workspace, where arithmetic can't tell:
- * *named reads it at the target's modes. */
-static stc_status collect_named(builder *b, affine *at, affine *lev, bexpr **named,
-                                list *out)
+/* The set of what is named on n levels from `from` on as a workspace, where arithmetic
+ * can't tell: *named reads it at the target's modes. */
+static stc_status collect_named(builder *b, affine *at, affine *lev, int from, int n,
+                                bexpr **named, list *out)
 {
     plan *pl = b->pl;
-    int index[64], loop[64], n = left_indices(pl, index);
+    int index[64], loop[64];
+    int nloop = indices_of(set_of(pl, at + from, n), index);
     builder set = *b;
     bexpr *yes = expr_new(pl, B_CONST, STC_BOOL, pl->s->at, 0);
     if (!yes) return STC_ERR_MEMORY;
     yes->value.i64 = 1;
     set.sum = yes;
     set.cls = CLASS_I64;
-    int w = workspace_slot(&set, 0);
-    cin *leaf = w < 0 ? NULL : cin_sink(pl, CIN_WSADD, w, yes, b->nresult, at);
+    set.nresult = from + n;
+    int w = workspace_slot(&set, from);
+    cin *leaf = w < 0 ? NULL : cin_sink(pl, CIN_WSADD, w, yes, n, at + from);
     if (!leaf) return STC_ERR_MEMORY;
     leaf->fn = FN_OR;
     leaf->cls = CLASS_I64;
     list_add(out, cin_target(pl, CIN_WSBEGIN, w));
-    stc_status st = left_needs(pl, &leaf->needs);
+    stc_status st = left_needs(pl, at + from, n, &leaf->needs);
     if (st) return st;
     bexpr *const all = masked(pl, yes);
     const pset *const space = plan_mask_space(pl);
     if (!all || !space) return STC_ERR_MEMORY;
     leaf->guard = pl->s->mask;
-    n = loops_list(pl, index, n, leaf->needs | expr_uses(all), loop);
-    same_order(b, loop, n); /* a mask is read as it was for the values */
-    st = nest_build(pl, loop, n, space, 0, all, leaf, out);
+    nloop = loops_list(pl, index, nloop, leaf->needs | expr_uses(all), loop);
+    same_order(b, loop, nloop); /* a mask is read as it was for the values */
+    st = nest_build(pl, loop, nloop, space, 0, all, leaf, out);
     if (st) return st;
     list_add(out, cin_target(pl, CIN_WSEND, w));
-    *named = expr_access(pl, w, lev, pl->s->at);
+    *named = expr_access(pl, w, lev + from, pl->s->at);
     return *named && plan_access_add(pl, *named) >= 0 ? STC_OK : STC_ERR_MEMORY;
+}
+
+/* Whether no index is in the subscripts of two levels: then what is named on each of them
+ * says what is named, and it is no more than they have. */
+static bool named_by_level(const plan *pl, const affine *at, int n)
+{
+    uint64_t seen = 0;
+    for (int l = 0; l < n; l++) {
+        const uint64_t set = plan_indices(pl, &at[l]);
+        if (set & seen) return false;
+        seen |= set;
+    }
+    return !pl->s->mask;
+}
+
+/* Old elements, which `space` has, are kept where they aren't named. */
+static stc_status keep_unnamed(builder *b, affine *at, affine *lev, const pset **space,
+                               cin *leaf, list *out)
+{
+    plan *pl = b->pl;
+    const bool apart = named_by_level(pl, at, b->nresult);
+    const int each = apart ? 1 : b->nresult;
+    const pset *absent = pset_none();
+    bexpr *all = NULL, *named;
+    for (int l = 0; l < b->nresult; l += each) {
+        const stc_status st = collect_named(b, at, lev, l, each, &named, out);
+        if (st) return st;
+        absent = pset_make(pl, PS_OR, absent, pset_absent(pl, named->mark));
+        all = all ? both(pl, all, named) : named;
+        if (!all) return STC_ERR_MEMORY;
+    }
+    *space = pset_make(pl, PS_AND, *space, absent);
+    leaf->guard = expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, all);
+    return STC_OK;
 }
 
 stc_status partial_fills(builder *b, int w, affine *at, list *out)
 {
     plan *pl = b->pl;
-    int index[64], loop[64], n = left_indices(pl, index);
+    int index[64], loop[64], n = indices_of(left_set(pl), index);
     bexpr *fill = expr_new(pl, B_CONST, b->root->type, pl->s->at, 0);
     bexpr *old = expr_access(pl, pl->s->target, pl->s->sub, pl->s->at);
     if (!fill || !old || plan_access_add(pl, old) < 0) return STC_ERR_MEMORY;
@@ -280,7 +320,7 @@ stc_status partial_fills(builder *b, int w, affine *at, list *out)
 static stc_status add_unmasked(builder *b, int w, affine *at, list *out)
 {
     plan *pl = b->pl;
-    int index[64], loop[64], seq[64], n = left_indices(pl, index);
+    int index[64], loop[64], seq[64], n = indices_of(left_set(pl), index);
     bexpr *const old = expr_access(pl, pl->s->target, pl->s->sub, pl->s->at);
     bexpr *const mask = expr_copy(pl, pl->s->mask); /* its loops have another order */
     bexpr *const all = expr_call(pl, FN_AND, STC_BOOL, CLASS_I64, mask, old);
@@ -307,8 +347,7 @@ static stc_status add_old(builder *b, int w, const int *own, affine *at, list *o
     if (pl->s->bare && pl->s->mask) return add_unmasked(b, w, at, out);
     affine *mode = bare_subs(pl, own, pl->s->nsub);
     affine *lev = bare_subs(pl, b->result, b->nresult);
-    bexpr *named = NULL,
-          *old = mode ? expr_access(pl, pl->s->target, mode, pl->s->at) : NULL;
+    bexpr *const old = mode ? expr_access(pl, pl->s->target, mode, pl->s->at) : NULL;
     if (!old || !lev || plan_access_add(pl, old) < 0) return STC_ERR_MEMORY;
     const pset *space = pset_stored(pl, old->mark);
     cin *leaf = cin_sink(pl, CIN_WSADD, w, old, b->nresult, lev);
@@ -316,19 +355,16 @@ static stc_status add_old(builder *b, int w, const int *own, affine *at, list *o
     const bool meets = pl->s->computed && pl->s->op >= 0; /* those that are named, too */
     leaf->fn = meets ? pl->s->meets : FN_UNMET;
     leaf->cls = b->cls;
-    if (meets) {
-        leaf->guard = NULL;
-    } else if (decided_by_arithmetic(pl)) {
+    const bool collects = !meets && !decided_by_arithmetic(pl);
+    stc_status st = STC_OK;
+    if (collects)
+        st = keep_unnamed(b, at, lev, &space, leaf, out);
+    else if (!meets)
         leaf->guard = not_named(pl, own);
-    } else {
-        stc_status st = collect_named(b, at, lev, &named, out);
-        if (st) return st;
-        space = pset_make(pl, PS_AND, space, pset_absent(pl, named->mark));
-        leaf->guard = expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, named);
-    }
+    if (st) return st;
     if ((!leaf->guard && !meets) || !space) return STC_ERR_MEMORY;
     int seq[STC_MAX_ORDER]; /* what is named is read in the order of its levels only */
-    if (named)
+    if (collects)
         memcpy(seq, b->result, (size_t)b->nresult * sizeof *seq);
     else
         plan_inner_order(pl, space, expr_uses(old), 0, b->result, b->nresult, seq);
