@@ -1,9 +1,11 @@
 /* compact.c: dropping entries that equal the fill.
  *
  * What is appended below rows that are all there (vectors, csr and csc) goes fiber by
- * fiber, in two passes over its values: frontiers of a search are compacted in each round.
- * Other tensors are listed, sifted and packed again.
+ * fiber, in two passes over its values: frontiers of a search are compacted in each round,
+ * in their own arrays, which have room for the next one then. Other tensors are listed,
+ * sifted and packed again.
  */
+#include "compact.h"
 #include "internal.h"
 #include "rows.h"
 #include <string.h>
@@ -134,7 +136,7 @@ static int64_t move_kept(const tensor *t, const fiber_table *f, tensor *c,
     BY_WIDTH(type_size(t->type), c->vals, t->vals, {
         for (int n; p < end; p += n) {
             n = end - p < SIFTED ? (int)(end - p) : SIFTED;
-            if (work_done(t->cx, 0)) return NONE;
+            if (c != t && work_done(t->cx, 0)) return NONE;
             sift(t, p, n, keep);
             if (room->width == 4)
                 MOVE(int32_t)
@@ -149,6 +151,21 @@ static int64_t bound_of(const fiber_table *f, int64_t p)
 {
     return f->bounds_width == 4 ? ((const int32_t *)f->bounds)[p]
                                 : ((const int64_t *)f->bounds)[p];
+}
+
+/* What stays of t goes to c, row by row; within t that goes on to its end. */
+static stc_status move_rows(const tensor *t, const fiber_table *f, int64_t parents,
+                            tensor *c, append_room *room)
+{
+    int64_t q = room->pos;
+    for (int64_t p = 0, at = 0, end; p < parents; p++, at = end) {
+        end = bound_of(f, p + 1);
+        if (c != t && work_due(t->cx, p)) return t->cx->diag.status;
+        q = move_kept(t, f, c, room, at, end, q);
+        if (q == NONE) return t->cx->diag.status;
+        room_close(room, p + 1, q);
+    }
+    return STC_OK;
 }
 
 /* *done: c has what stays of t; else it has nothing. */
@@ -168,21 +185,41 @@ static stc_status compact_rows(const tensor *t, tensor *c, bool *done)
         return t->cx->diag.status;
     if (room.width != f.width || room.bounds_width != f.bounds_width || room.closed)
         return STC_OK;
-    int64_t q = room.pos;
-    for (int64_t p = 0; p < parents; p++) {
-        if (work_due(t->cx, p)) return t->cx->diag.status;
-        q = move_kept(t, &f, c, &room, bound_of(&f, p), bound_of(&f, p + 1), q);
-        if (q == NONE) return t->cx->diag.status;
-        if (room.bounds_width == 4) {
-            ((int32_t *)room.bounds)[p] = (int32_t)q;
-        } else {
-            ((int64_t *)room.bounds)[p] = q;
-        }
-    }
+    if (move_rows(t, &f, parents, c, &room)) return t->cx->diag.status;
     lv->kind->append_done(lv, n, parents);
     c->nvals = n;
     *done = true;
     return tensor_finish(c);
+}
+
+/* Entries, and bounds, that are moved without asking whether the call has to end. */
+enum { AT_ONCE = 1 << 20 };
+
+stc_status tensor_compact_within(tensor *t, bool *done)
+{
+    fiber_table f;
+    int64_t parents;
+    append_room room;
+    *done = false;
+    if (!rows_leaf(t, &f, &parents) || t->pattern || t->backing || !t->vals_owned)
+        return STC_OK;
+    level *lv = &t->level[t->fmt.levels - 1];
+    const int64_t all = bound_of(&f, parents);
+    if (!lv->kind->join_again || !lv->a[STC_CRD].owned || !lv->a[STC_POS].owned ||
+        all > AT_ONCE || parents > AT_ONCE)
+        return STC_OK;
+    const int64_t n = count_kept(t, all);
+    if (n == NONE) return t->cx->diag.status;
+    *done = true;
+    if (n == all) return STC_OK;
+    lv->kind->join_again(lv, 0);
+    if (lv->kind->append_room(t->cx, lv, n + 1, parents, &room)) /* there is: it had more */
+        return t->cx->diag.status;
+    move_rows(t, &f, parents, t, &room);
+    lv->kind->append_done(lv, n, parents);
+    t->nvals = n;
+    t->generation++;
+    return STC_OK;
 }
 
 stc_status tensor_compact(const tensor *t, tensor **out)

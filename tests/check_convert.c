@@ -1,5 +1,6 @@
 /* check_convert.c: tensors from every format to every other: the elements stay, whatever
  * allocation fails on the way, and in every type; new fills; what is too large for it. */
+#include "../formats/compact.h"
 #include "../formats/internal.h"
 #include "../src/api/api.h"
 #include "../src/lang/lang.h"
@@ -353,6 +354,29 @@ START_TEST(wide_indices)
 }
 END_TEST
 
+/* Within a copy of t as in c, what t leaves: rows that are all there, in arrays of its own
+ * that stay where they are. Others are left as they were. */
+static void drops_within(const tensor *t, const tensor *c, bool rows)
+{
+    tensor *own;
+    bool done;
+    ck_ctx(cx, tensor_copy(t, &own));
+    const int last = t->fmt.levels - 1;
+    const void *const crd = own->level[last].a[STC_CRD].data, *const vals = own->vals;
+    ck_ctx(cx, tensor_compact_within(own, &done));
+    ck_assert_int_eq(done, rows);
+    ck_ctx(cx, tensor_check(own));
+    ck_assert_int_eq(tensor_stored(own), tensor_stored(rows ? c : t));
+    ck_assert_ptr_eq(own->level[last].a[STC_CRD].data, crd);
+    ck_assert_ptr_eq(own->vals, vals);
+    expect_same(c, own, "itself", "without its fills");
+    own->level[last].a[STC_CRD].owned = false; /* the host's, say */
+    ck_ctx(cx, tensor_compact_within(own, &done));
+    ck_assert(!done);
+    own->level[last].a[STC_CRD].owned = true;
+    tensor_free(own);
+}
+
 /* Of each type every value is dropped that equals the fill, and no other: numbers that are
  * 7, 0 for -0 and NaN among them; all of them, too. */
 START_TEST(drops_fills)
@@ -378,10 +402,12 @@ START_TEST(drops_fills)
             ck_ctx(cx, tensor_check(c));
             if (f < 3) ck_assert_int_eq(tensor_stored(c), left);
             expect_same(t, c, lists[f], "without its fills");
+            drops_within(t, c, f < 2);
             for (int64_t p = 0; p < t->nvals; p++)
                 type_store(type, t->vals, p, t->fill);
             ck_ctx(cx, tensor_compact(t, &none));
             ck_assert_int_eq(tensor_stored(none), 0);
+            drops_within(t, none, f < 2);
             tensor_free(none);
             tensor_free(c);
             tensor_free(t);

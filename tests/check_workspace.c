@@ -278,6 +278,34 @@ START_TEST(beside_an_unbound_result)
 }
 END_TEST
 
+/* A result that is as its workspace is takes it as a whole, round after round. */
+START_TEST(taken)
+{
+    const stc_decl d[] = {{.name = "A", .format = "csr", .type = STC_I64, .order = -1},
+                          {.name = "x", .format = "dense", .type = STC_I64, .order = -1}};
+    stc_program *p;
+    char *code;
+    machine = machine_open(&memory, false);
+    machine_share(machine, 1 + _i);
+    ck_ok(machine, stc_compile(machine, "y(j) = A(i,j) * x(i)", d, 2, &p));
+    ck_ok(machine, stc_program_dump(p, &code));
+    ck_assert_msg(strstr(code, "move") && !strstr(code, "store"), "%s", code);
+    stc_text_free(machine, code);
+    stc_program_free(p);
+    ck_ok(machine, stc_session_open(machine, &session));
+    run("tensor A csr i64 [3000,4000] = random(density=0.001, seed=1)\n"
+        "tensor x dense i64 [3000] = 1\ntensor P dense i64 [4000]\nbad = 0\nn = 0\n"
+        "repeat 5 {\n  x(i) = (3 * x(i) + i) % 7 + 1\n  y(j) = A(i,j) * x(i)\n"
+        "  P(j) = A(i,j) * x(i)\n  z(j) = sum(i: A(i,j) * x(i)) && j > 9\n"
+        "  bad += sum(j: y(j) != P(j)) + sum(j: z(j) != (P(j) != 0 && j > 9))\n"
+        "  bad += stored(y) != sum(j: any(i: A(i,j) != 0))\n  n += stored(y) > 3000\n}\n");
+    ck_assert_double_eq(scalar("bad"), 0);
+    ck_assert_double_eq(scalar("n"), 5);
+    stc_session_close(session);
+    machine_shut(machine, &memory);
+}
+END_TEST
+
 START_TEST(profiles)
 {
     static const struct {
@@ -322,6 +350,7 @@ Suite *suite_workspace(void)
     tcase_add_test(c, called);
     tcase_add_test(c, fills_unknown);
     tcase_add_test(c, beside_an_unbound_result);
+    tcase_add_loop_test(c, taken, 0, 2);
     tcase_add_loop_test(c, profiles, 0, 2);
     suite_add_tcase(s, c);
     return s;

@@ -78,10 +78,10 @@ cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value_, int nsub, affi
     return c;
 }
 
-/* A workspace over the result's indices from `prefix` on. */
-int workspace_slot(builder *b, int first)
+/* A workspace over the result's indices from `first` on. */
+static prog_tensor workspace_row(const builder *b, int first)
 {
-    plan *pl = b->pl;
+    const plan *pl = b->pl;
     prog_tensor w = {.name = "",
                      .role = ROLE_WORK,
                      .type = class_type(b->cls),
@@ -94,7 +94,13 @@ int workspace_slot(builder *b, int first)
         w.shape[k] = (uint16_t)pl->s->index[b->result[first + k]].hi;
     format_all(&w.fmt, w.order, level_sparse());
     w.fill = b->identity;
-    return program_tensor(pl->p, &w);
+    return w;
+}
+
+int workspace_slot(builder *b, int first)
+{
+    const prog_tensor w = workspace_row(b, first);
+    return program_tensor(b->pl->p, &w);
 }
 
 /* The root expression with its sum replaced by what stands for it. */
@@ -263,6 +269,38 @@ static bool folds_runs(const builder *b, int first)
     for (int t = 0; t < b->nterm; t++)
         if (!goes_by_runs(pl, &b->term[t], b->result[first])) return false;
     return true;
+}
+
+/* Whether a workspace over all of the result's levels is the result as it stands, but for
+ * the name: then it is taken as a whole, and not read entry by entry. */
+static bool takes_workspace(const builder *b, const choice *c, int target)
+{
+    const plan *pl = b->pl;
+    const prog_tensor *t = &pl->p->tensor[target];
+    if (!pl->s->whole || c->whole || c->insert || c->prefix || b->everywhere ||
+        b->root != b->sum || t->role == ROLE_INOUT || t->fill_later || pl->npre ||
+        folds_runs(b, 0))
+        return false;
+    const prog_tensor w = workspace_row(b, 0);
+    for (int k = 0; k < w.order; k++)
+        if (w.shape[k] != t->shape[k]) return false;
+    return w.type == t->type && format_equal(&w.fmt, &t->fmt) &&
+           class_equal(type_class(t->type), w.fill, t->fill);
+}
+
+static stc_status build_taken(builder *b, const choice *c, int target, list *out)
+{
+    plan *pl = b->pl;
+    const int w = workspace_slot(b, 0);
+    cin *const move = cin_target(pl, CIN_MOVE, target);
+    if (w < 0 || !move) return STC_ERR_MEMORY;
+    move->source = w;
+    remark_workspace(b, c, w);
+    list_add(out, cin_target(pl, CIN_WSBEGIN, w));
+    const stc_status st = term_nests(b, 0, w, false, out);
+    list_add(out, cin_target(pl, CIN_WSEND, w));
+    list_add(out, move);
+    return st;
 }
 
 static stc_status build_split(builder *b, const choice *c, int target, list *out)
@@ -684,14 +722,16 @@ stc_status plan_build(plan *pl)
     if (!st && s->whole) st = order_terms(&b, pl->target, &c);
     if (!st && s->whole && c.whole && !c.insert) st = first_apart(&b, b.root);
     if (st) return st;
-    list_add(&out, cin_target(pl, CIN_BEGIN, pl->target));
+    const bool taken = takes_workspace(&b, &c, pl->target);
+    if (!taken) list_add(&out, cin_target(pl, CIN_BEGIN, pl->target));
     st = precompute_emit(pl, 0, 0, 0, &out);
     if (st) return st;
     st = !s->whole              ? build_partial(&b, pl->target, &out)
+         : taken                ? build_taken(&b, &c, pl->target, &out)
          : c.whole && !c.insert ? build_whole(&b, pl->target, &out)
                                 : build_split(&b, &c, pl->target, &out);
     if (st) return st;
-    list_add(&out, cin_target(pl, CIN_FINISH, pl->target));
+    if (!taken) list_add(&out, cin_target(pl, CIN_FINISH, pl->target));
     if (pl->target != s->target) {
         cin *end = cin_target(pl, last, s->target);
         if (end) end->source = pl->target;

@@ -5,6 +5,7 @@
  * Included files run as if they stood in the place of `include`; errors in
  * them name the included file.
  */
+#include "../../formats/compact.h"
 #include "../lang/scope.h"
 #include "session.h"
 #include "../io/io.h"
@@ -136,10 +137,14 @@ static stc_status exec_save(stc_session *s, const script *in, const ast *n)
 
 static stc_status exec_compact(stc_session *s, const script *in, const ast *n)
 {
-    tensor *t, *smaller;
+    tensor *t;
     stc_status st = session_named(s, in, n, &t);
-    if (!st) st = tensor_compact(t, &smaller);
-    if (!st) session_set(s, session_find(s, n->name), smaller);
+    if (st) return st;
+    variable *const v = session_find(s, n->name);
+    bool done = false;
+    if (!v->lent && !t->sharers) st = tensor_compact_within(t, &done);
+    if (!st && !done) st = tensor_compact(t, &t);
+    if (!st) session_set(s, v, t);
     return st;
 }
 

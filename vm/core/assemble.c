@@ -257,6 +257,8 @@ stc_status asm_move(machine *mc, slot *to, slot *from)
     if (asm_own(mc, to) || (from->asked && tensor_copy(made, &made)))
         return mc->cx->diag.status;
     tensor_swap(to->own, made); /* what `to` had serves next time, if it can */
+    if (to->own->generation <= made->generation) /* which none that it had was */
+        to->own->generation = made->generation + 1;
     const bool same = format_equal(&to->row->fmt, &from->row->fmt);
     const bool serves = same && !from->row->keep_while;
     if (!same && format_renumbers(&from->row->fmt, &to->row->fmt, mode))

@@ -446,7 +446,7 @@ static stc_status check_made(verifier *vf, const insn *in)
     if (in->op != OP_CONVERT && a->type != b->type)
         return refuse(vf, "the tensors have different types");
     if (in->op == OP_MOVE) {
-        if (b->role != ROLE_TEMP && b->role != ROLE_OUTPUT)
+        if (b->role == ROLE_INPUT || b->role == ROLE_INOUT)
             return refuse(vf, "t%d isn't the program's own", in->arg[1]);
         int mode[STC_MAX_ORDER];
         if (!format_renumbers(&a->fmt, &b->fmt, mode))

@@ -336,6 +336,7 @@ static stc_status pack_levels(machine *mc, slot *s, int64_t n, int64_t *const *c
         parents = lv->size;
     }
     t->nvals = 0;
+    t->unmade = false;
     if (n == parents) { /* each place has its entry: nothing to be filled */
         if (tensor_reserve_values(t, n)) return cx->diag.status;
         t->nvals = n;
