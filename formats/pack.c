@@ -81,7 +81,7 @@ static stc_status place_values(tensor *t, entries *e, const int64_t *pos, int64_
 }
 
 /* Sorts entries by their positions in level l, as the level below takes them: where
- * coordinates come in any order, positions may not follow them. */
+ * coordinates come in any order, among places without one, these may not follow them. */
 static stc_status sort_by_position(const tensor *t, entries *e, const int *column, int l,
                                    int64_t *pos)
 {
@@ -136,7 +136,7 @@ static stc_status pack_levels(tensor *t, entries *e, const int *column)
         parents = lv->size;
         if (l + 1 == levels) break;
         if (lv->props & PROP_FULL && lv->kind->arrays) drop_represented(e, pos);
-        if (lv->props & PROP_ORDERED) continue;
+        if (lv->props & (PROP_ORDERED | PROP_COMPACT)) continue;
         if ((status = sort_by_position(t, e, column, l, pos))) break;
     }
     if (!status) status = place_values(t, e, pos, parents);

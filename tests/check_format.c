@@ -206,6 +206,12 @@ START_TEST(refused_data)
     }
     format f;
     format_init(&f, 1);
+    format_set(&f, 0, level_kind_at(LEVEL_compressed), 0, 0);
+    f.level[0].number = 7;
+    ck_assert(!format_valid(&f, why, sizeof why));
+    ck_assert_str_eq(why, "level 0 (compressed): it has a number, and its kind takes none");
+    format_set(&f, 0, level_kind_at(LEVEL_slots), 0, 0);
+    ck_assert(!format_valid(&f, why, sizeof why));
     format_set(&f, 0, NULL, 0, 0);
     ck_assert(!format_valid(&f, why, sizeof why));
     ck_assert_str_eq(why, "level 0 (?): it has no kind");

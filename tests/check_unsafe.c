@@ -119,8 +119,6 @@ static const struct {
      "the number that it takes is less than 1 or more than 2^40"},
     {UPDATE6("hashed:1099511627777(0..2)", "[e0 e1] format 2 compressed(0) compressed(1)"),
      "the number that it takes is less than 1 or more than 2^40"},
-    {UPDATE6("rle:2(0..2)", "[e0 e1] format 2 compressed(0) compressed(1)"),
-     "expected a level kind that takes a number"},
     {UPDATE6("hashed(0..2)", "[e0] format 1 compressed(0)"),
      "t6 has other levels than t7 has modes"},
     {UPDATE6("dense(0/2) compressed(1/2) dense(0%2) dense(1%2)",

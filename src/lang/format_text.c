@@ -160,20 +160,12 @@ static stc_status map_flags(const map_names *m, const ast *names, int from, uint
     return STC_OK;
 }
 
-/* What there is in place of a kind that there isn't: the same one with a number, or
- * without; or a list. */
-static stc_status no_kind(const map_names *m, const ast *node, bool number)
+static stc_status no_kind(const map_names *m, const ast *node)
 {
     suggestion near;
     char text[96], kinds[160] = "";
-    const level_kind *other =
-        level_kind_find(m->src->cx, node->name, strlen(node->name), !number);
-    if (other && number)
+    if (level_kind_find(m->src->cx, node->name, strlen(node->name), false))
         return bad(m->src, node, "levels of kind `%s` take no number", node->name);
-    if (other)
-        return fail_source(m->src, STC_ERR_PROGRAM, node->at,
-                           "levels of kind `%s` take their %s, a number", node->name,
-                           other->takes);
     suggest_begin(&near, node->name);
     for (int i = 0; i < LEVEL_COUNT; i++) {
         const level_kind *const k = level_kind_at(i);
@@ -193,7 +185,7 @@ static stc_status map_level(const map_names *m, const ast *node, level_spec *out
     const bool number =
         first && (first->kind == N_INT || name_position(m->params, first->name) >= 0);
     out->kind = level_kind_find(m->src->cx, node->name, strlen(node->name), number);
-    if (!out->kind) return no_kind(m, node, number);
+    if (!out->kind) return no_kind(m, node);
     stc_status status = map_coordinate(m, node->child[0], &out->map);
     if (status == STC_OK && number) status = map_number(m, first, &out->number);
     return status == STC_OK ? map_flags(m, words, number, &out->flags) : status;
