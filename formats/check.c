@@ -18,13 +18,16 @@ static stc_status count_extent(tensor *t, int l, int64_t parents)
             stored = lv->a[STC_POS].len - 1;
             break;
         }
-        if (lv->kind->arrays >> STC_CRD & 1) {
-            stored = lv->a[STC_CRD].len;
-            break;
-        }
-        if (!(lv->kind->props & PROP_BRANCHLESS) && !size_mul(times, lv->extent, &times)) {
+        const bool lists = lv->kind->arrays >> STC_CRD & 1;
+        const int64_t one = lists ? lv->kind->size(lv, 1) : lv->extent;
+        if (one >= 0 && !(lv->kind->props & PROP_BRANCHLESS) &&
+            !size_mul(times, one, &times)) {
             return fail(t->cx, STC_ERR_OVERFLOW, "level %d has more than 2^63 positions",
                         d);
+        }
+        if (lists) {
+            stored = lv->a[STC_CRD].len;
+            break;
         }
     }
     if (stored < 0 || (times ? stored % times : stored) != 0) {

@@ -84,14 +84,18 @@ bool map_equal(const level_map *a, const level_map *b)
     }
 }
 
+/* Whether they store the same, but for their maps. */
+static bool same_level(const level_spec *x, const level_spec *y)
+{
+    return x->kind == y->kind && x->flags == y->flags && x->number == y->number;
+}
+
 bool format_equal(const format *a, const format *b)
 {
     if (a->order != b->order || a->levels != b->levels) return false;
     for (int l = 0; l < a->levels; l++) {
         const level_spec *x = &a->level[l], *y = &b->level[l];
-        if (x->kind != y->kind || x->flags != y->flags || !map_equal(&x->map, &y->map)) {
-            return false;
-        }
+        if (!same_level(x, y) || !map_equal(&x->map, &y->map)) return false;
     }
     return true;
 }
@@ -116,8 +120,7 @@ bool format_renumbers(const format *a, const format *b, int *mode)
         const int modes = x->map.op == MAP_FLAT ? x->map.modes : 1;
         same.mode = x->map.mode;
         same.mode2 = x->map.mode2;
-        if (x->kind != y->kind || x->flags != y->flags || !map_equal(&x->map, &same))
-            return false;
+        if (!same_level(x, y) || !map_equal(&x->map, &same)) return false;
         for (int k = 0; k < modes; k++)
             if (!pair_modes(mode, &taken, x->map.mode + k, y->map.mode + k)) return false;
         if (x->map.op == MAP_DIFF && !pair_modes(mode, &taken, x->map.mode2, y->map.mode2))
@@ -421,6 +424,9 @@ static const char *level_fault(const format *f, int l)
     const level_spec *s = &f->level[l];
     int diff, other;
     if (!s->kind) return "it has no kind";
+    if (!s->kind->takes && s->number) return "it has a number, and its kind takes none";
+    if (s->kind->takes && (s->number < 1 || s->number > (int64_t)1 << 40))
+        return "the number that it takes is less than 1 or more than 2^40";
     const char *fault = map_fault(f, &s->map);
     if (fault) return fault;
     if (l == 0 && s->kind->props & PROP_BRANCHLESS) {

@@ -4,6 +4,7 @@
  *     (i,j) -> (i/4 : dense, j/4 : compressed, i%4 : dense, j%4 : dense)
  *     (i,j) -> (j-i : compressed, i : range, j : offset)          dia
  *     (i) -> (i/8 : compressed, i/2%4 : compressed, i%2 : dense)  blocks in blocks
+ *     (i,j) -> (i : dense, j : hashed(16))                        16 slots a row
  *
  * This is pure data without pointers into text; src/lang parses the notation,
  * format_print writes it, .stb files store it. Modes are numbered as in the
@@ -44,6 +45,7 @@ typedef struct level_spec {
     const level_kind *kind;
     uint8_t flags; /* FMT_ bits */
     level_map map;
+    int64_t number; /* what its kind takes; 0: it takes none */
 } level_spec;
 
 /* A map as files have it: a number for its op, and one of 8 bytes for its k and n; zeros in

@@ -200,17 +200,22 @@ static void print_coordinate(const level_map *m, textbuf *out)
     }
 }
 
-static void print_flags(unsigned flags, textbuf *out)
+static void print_level(const level_spec *s, textbuf *out)
 {
     static const char *const names[] = {"nonunique", "unordered", "index32", "index64",
                                         "interleaved"};
     const char *before = "(";
+    text_add(out, "%s", s->kind->name);
+    if (s->number) {
+        text_add(out, "(%" PRId64, s->number);
+        before = ", ";
+    }
     for (int b = 0; b < COUNT(names); b++) {
-        if (!(flags >> b & 1)) continue;
+        if (!(s->flags >> b & 1)) continue;
         text_add(out, "%s%s", before, names[b]);
         before = ", ";
     }
-    if (flags) text_add(out, ")");
+    if (s->number || s->flags) text_add(out, ")");
 }
 
 void format_print_map(const format *f, textbuf *out)
@@ -223,8 +228,8 @@ void format_print_map(const format *f, textbuf *out)
         const level_spec *s = &f->level[l];
         if (l) text_add(out, ", ");
         print_coordinate(&s->map, out);
-        text_add(out, " : %s", s->kind->name);
-        print_flags(s->flags, out);
+        text_add(out, " : ");
+        print_level(s, out);
     }
     text_add(out, ")");
 }

@@ -15,12 +15,12 @@ const level_kind *level_kind_at(int id)
     return id >= 0 && id < LEVEL_COUNT ? kinds[id] : NULL;
 }
 
-const level_kind *level_kind_named(const char *name, size_t len)
+const level_kind *level_kind_named(const char *name, size_t len, bool takes)
 {
-    for (int k = 0; k < LEVEL_COUNT; k++) {
-        if (strlen(kinds[k]->name) == len && !memcmp(kinds[k]->name, name, len)) {
-            return kinds[k];
-        }
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        const level_kind *k = kinds[i];
+        if (strlen(k->name) == len && !memcmp(k->name, name, len) && !k->takes == !takes)
+            return k;
     }
     return NULL;
 }

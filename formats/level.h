@@ -107,7 +107,7 @@ struct level {
     int64_t base, extent; /* its coordinates lie in [base, base + extent)      */
     int64_t size;         /* number of positions, unlabeled ones included      */
     index_array a[3];     /* STC_POS, STC_CRD, STC_AUX as the kind says        */
-    int64_t param[2];     /* the kind's own: bucket count, slots per parent, … */
+    int64_t param[2];     /* the kind's own; the first, the number that it takes */
     int64_t open_count;   /* append: entries that already have their edge      */
     int64_t edges;        /* append: parents already closed                    */
 };
@@ -213,9 +213,12 @@ struct level_kind {
     const char *name;
     char letter; /* TACO's short string; 0: none                       */
     uint32_t caps;
-    uint32_t props; /* the properties of an unadorned level               */
-    uint32_t fixed; /* those a format may not take away                   */
-    uint8_t arrays; /* bit r: the kind uses array role r (stc_array_role) */
+    uint32_t props;    /* the properties of an unadorned level               */
+    uint32_t fixed;    /* those a format may not take away                   */
+    uint8_t arrays;    /* bit r: the kind uses array role r (stc_array_role) */
+    const char *takes; /* what the number is that formats give it, as in hashed(16):
+                          "width"; NULL: none. With one it is another kind than the
+                          one of the same name without                              */
 
     /* Reading. open: the fiber below up->at … up->at_end (root: one fiber,
      * position 0; at NONE: empty), standing on its first interval.
@@ -321,7 +324,8 @@ typedef enum level_kind_id {
 } level_kind_id;
 
 const level_kind *level_kind_at(int id); /* NULL: no such id   */
-const level_kind *level_kind_named(const char *name, size_t len);
+/* Of a name there may be a kind that takes a number, and one that takes none. */
+const level_kind *level_kind_named(const char *name, size_t len, bool takes);
 int level_kind_number(const level_kind *k); /* -1: the host's own  */
 /* The first of levels.def with these capabilities and properties that lacks those others;
  * NULL: none. What plans make tensors of: a place for each coordinate, coordinates in
@@ -331,7 +335,7 @@ const level_kind *level_full(void);
 const level_kind *level_sparse(void);
 const level_kind *level_runs(void);
 /* Built-in or of the host's own. */
-const level_kind *level_kind_find(const ctx *cx, const char *name, size_t len);
+const level_kind *level_kind_find(const ctx *cx, const char *name, size_t len, bool takes);
 const level_kind *level_kind_host(const ctx *cx, int i); /* NULL past the end    */
 stc_status level_kind_register(ctx *cx, const stc_level_kind *kind);
 

@@ -233,10 +233,10 @@ stc_status stc_level_fail(stc_level *lv, stc_status status, const char *message)
 
 /* ---- the list ------------------------------------------------------------------------ */
 
-const level_kind *level_kind_find(const ctx *cx, const char *name, size_t len)
+const level_kind *level_kind_find(const ctx *cx, const char *name, size_t len, bool takes)
 {
-    const level_kind *k = level_kind_named(name, len);
-    for (const host_kind *h = k ? NULL : first_of(cx); h && !k; h = h->next) {
+    const level_kind *k = level_kind_named(name, len, takes);
+    for (const host_kind *h = k || takes ? NULL : first_of(cx); h && !k; h = h->next) {
         if (strlen(h->name) == len && !memcmp(h->name, name, len)) k = &h->kind;
     }
     return k;
@@ -257,7 +257,7 @@ static stc_status refused(ctx *cx, const stc_level_kind *k)
         why = "it needs a name, seek, pack and check";
     } else if (!(k->arrays & 7) || k->arrays > 7) {
         why = "it needs at least one of the three arrays";
-    } else if (level_kind_find(cx, k->name, strlen(k->name))) {
+    } else if (level_kind_find(cx, k->name, strlen(k->name), false)) {
         why = "there is a level kind of that name already";
     } else {
         why = host_name_fault(k->name, sizeof((host_kind *)0)->name);

@@ -80,6 +80,24 @@ static stc_status place_values(tensor *t, entries *e, const int64_t *pos, int64_
     return i < e->n ? t->cx->diag.status : STC_OK;
 }
 
+/* Sorts entries by their positions in level l, as the level below takes them: where
+ * coordinates come in any order, among places without one, these may not follow them. */
+static stc_status sort_by_position(const tensor *t, entries *e, const int *column, int l,
+                                   int64_t *pos)
+{
+    int64_t *const own = e->coord[column[l]]; /* no level below looks at these */
+    sort_order o = {.count = t->fmt.levels - l};
+    for (int d = 0; d < o.count; d++) {
+        o.mode[d] = column[l + d];
+        o.base[d] = d ? t->level[l + d].base : 0;
+        o.extent[d] = d ? t->level[l + d].extent : t->level[l].size;
+    }
+    const size_t bytes = (size_t)e->n * sizeof *pos;
+    if (work_copy(t->cx, own, pos, bytes) || entries_sort_by(e, &o))
+        return t->cx->diag.status;
+    return work_copy(t->cx, pos, own, bytes);
+}
+
 /* All levels from sorted, summed entries; column[l] is the entries' coordinate
  * that is level l's. */
 static stc_status pack_levels(tensor *t, entries *e, const int *column)
@@ -116,9 +134,10 @@ static stc_status pack_levels(tensor *t, entries *e, const int *column)
             break;
         }
         parents = lv->size;
-        if (l + 1 < levels && lv->props & PROP_FULL && lv->kind->arrays) {
-            drop_represented(e, pos);
-        }
+        if (l + 1 == levels) break;
+        if (lv->props & PROP_FULL && lv->kind->arrays) drop_represented(e, pos);
+        if (lv->props & (PROP_ORDERED | PROP_COMPACT)) continue;
+        if ((status = sort_by_position(t, e, column, l, pos))) break;
     }
     if (!status) status = place_values(t, e, pos, parents);
     mem_free(t->cx, pos, bytes);

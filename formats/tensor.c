@@ -68,6 +68,7 @@ static stc_status set_level(tensor *t, int l)
     level *lv = &t->level[l];
     const level_spec *s = &t->fmt.level[l];
     lv->kind = s->kind;
+    lv->param[0] = s->number;
     lv->props = format_props(&t->fmt, l);
     lv->width = s->flags & FMT_INDEX32 ? 4 : s->flags & FMT_INDEX64 ? 8 : 0;
     if (!map_bounds(&s->map, t->shape, &lv->base, &lv->extent)) {

@@ -72,6 +72,7 @@ enum { STEPS_TELL = true };
     SUITE(deterministic)                                                                   \
     SUITE(patterns)                                                                        \
     SUITE(merge)                                                                           \
+    SUITE(slots)                                                                           \
     SUITE(flat)                                                                            \
     SUITE(streams)                                                                         \
     SUITE(faults)                                                                          \

@@ -104,6 +104,8 @@ static const char *const appended[] = {
     "(i,j) -> (i : dense, j : hashed)",
     "(i,j) -> (i : compressed, j : hashed(index64))",
     "(i,j) -> (i : hashed, j : compressed)",
+    "(i,j) -> (i : dense, j : hashed(6))",
+    "(i,j) -> (i : compressed, j : hashed(9, index64))",
     "(i,j) -> (i : dense, j : bytemap)",
     "(i,j) -> (i : compressed, j : bytemap)",
     "(i,j) -> (i : dense, j : rle)",
@@ -196,13 +198,16 @@ static stc_status put_one(ctx *cx, void *what)
 
 START_TEST(empty_fibers)
 {
-    static const char *const formats[] = {
-        "csr", "(i,j) -> (i : dense, j : hashed)", "(i,j) -> (i : dense, j : bytemap)",
-        "(i,j) -> (i : dense, j : rle)", "(i,j) -> (i : dense, j : lz77)"};
+    static const char *const formats[] = {"csr",
+                                          "(i,j) -> (i : dense, j : hashed)",
+                                          "(i,j) -> (i : dense, j : bytemap)",
+                                          "(i,j) -> (i : dense, j : rle)",
+                                          "(i,j) -> (i : dense, j : lz77)",
+                                          "(i,j) -> (i : dense, j : hashed(2))"};
     static const int64_t rows[] = {-1, 20, MANY - 1};
     heap h;
     ctx *cx = ctx_open(&h);
-    for (int k = 0; k < 5; k++)
+    for (int k = 0; k < 6; k++)
         for (int r = 0; r < 3; r++) {
             lonely x = {formats[k], rows[r]};
             each_shortage(cx, &h, put_one, &x);
@@ -386,6 +391,20 @@ static const struct {
     {ROWWISE("hashed"), false, COORD, 0, 6, 0, "coordinate 6 of a result is outside 0:6"},
     {ROWWISE("hashed"), false, COORD, 0, 3, 0, "was appended after 3"},
     {ROWWISE("hashed"), true, FINISH, 0, 0, 0, "a result has 1 fibers for 0 parents"},
+    {ROWWISE("hashed(1)"), false, COORD, 0, 6, 0, "outside 0:6"},
+    {ROWWISE("hashed(1)"), false, COORD, 0, 3, 0, NULL},
+    {ROWWISE("hashed(2)"), false, COORD, 0, 2, 0, NULL},
+    {ROWWISE("hashed(1)"), false, COORD, 0, 2, 0,
+     "fiber 0 of a result has more than the 1 coordinates of its width: there is no slot "
+     "for "
+     "coordinate 2"},
+    {ROWWISE("hashed(6)"), false, COORD, INT64_MAX / 2, 0, 0,
+     "more than 64 bits can count"},
+    {ROWWISE("hashed(6)"), false, COORD, INT64_MAX / 6, 0, 0,
+     "more than 64 bits can count"},
+    {ROWWISE("hashed(6)"), false, FINISH, INT64_MAX / 2, 0, 0,
+     "more than 64 bits can count"},
+    {ROWWISE("hashed(6)"), false, FINISH, 0, 0, 0, "a result has 4 fibers for 0 parents"},
     {ROWWISE("bytemap"), false, COORD, 0, 6, 0, "outside 0:6"},
     {ROWWISE("bytemap"), false, COORD, INT64_MAX / 2, 0, 0, "more than 64 bits can count"},
     {ROWWISE("bytemap"), false, COORD, INT64_MAX / 6, 0, 0, "too many positions"},

@@ -25,6 +25,7 @@ typedef struct claim {
 
 #define CSR "csr"
 #define HASHED "(i,j) -> (i : dense, j : hashed)"
+#define SLOTS "(i,j) -> (i : dense, j : hashed(3))"
 #define RLE "(i,j) -> (i : dense, j : rle)"
 #define LZ77 "(i,j) -> (i : dense, j : lz77)"
 #define BYTEMAP "(i,j) -> (i : dense, j : bytemap)"
@@ -65,6 +66,20 @@ static const claim claims[] = {
      "bucket 9 holds position -2, which is outside its fiber"},
     {HASHED, 1, {{1, STC_CRD, 0, 4}}, "coordinate 4 at position 0 is outside 0:4"},
     {HASHED, 1, {{1, STC_CRD, 1, 1}}, "coordinate 1 at position 1 occurs twice"},
+    {SLOTS, 1, {{1, STC_CRD, CUT, 0}}, "slots: 8 elements, expected 9"},
+    {SLOTS, 1, {{1, STC_CRD, 0, -1}}, NULL},
+    {SLOTS, 1, {{1, STC_CRD, 2, 2}}, NULL},
+    {SLOTS, 1, {{1, STC_CRD, 0, 4}}, "coordinate 4 at position 0 is outside 0:4"},
+    {SLOTS, 1, {{1, STC_CRD, 0, -2}}, "coordinate -2 at position 0 is outside 0:4"},
+    {SLOTS,
+     1,
+     {{1, STC_CRD, 3, 1}},
+     "coordinate 1 is in slot 0, and the search for it ends at slot 1 of fiber 1"},
+    {SLOTS,
+     1,
+     {{1, STC_CRD, 7, 0}},
+     "coordinate 0 is in slot 1, and the search for it ends at slot 0 of fiber 2"},
+    {SLOTS, 1, {{0, VALUES, CUT, 0}}, "values: 8 elements, expected 9"},
     {RLE, 1, {{1, STC_POS, 1, 0}}, "fiber 0 has no runs, expected them to cover 0:4"},
     {RLE, 1, {{1, STC_CRD, 0, 1}}, "the run at position 0 begins at 1, expected 0"},
     {RLE,
@@ -290,6 +305,8 @@ START_TEST(beyond_counting)
         {"(i) -> (i : lz77)", "more positions above than 64 bits can count"},
         {"dense", "positions of a dense level are more than 64 bits can count"},
         {"bytemap", "positions of a dense level are more than 64 bits can count"},
+        {"(i) -> (i : hashed(4))",
+         "9223372036854775807 fibers of 4 slots are more than 64 bits can count"},
     };
     const int64_t n = 4, one = 1;
     heap h;
@@ -351,9 +368,9 @@ END_TEST
 /* What the host vouches for isn't looked at, and has the sizes that its arrays tell. */
 START_TEST(vouched)
 {
-    static const char *const formats[] = {"dense", CSR,  HASHED,   RLE,   LZ77,
-                                          BYTEMAP, COO,  ELL,      "dia", "csf",
-                                          "coo",   "ds", "bytemap"};
+    static const char *const formats[] = {"dense", CSR,  HASHED,    RLE,   LZ77,
+                                          BYTEMAP, COO,  ELL,       "dia", "csf",
+                                          "coo",   "ds", "bytemap", SLOTS};
     heap h;
     ctx *cx = ctx_open(&h);
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {

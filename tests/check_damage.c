@@ -271,7 +271,12 @@ static const struct {
     {".tensor t0 \"x\" input f64 (0) format 1 dents(0)\n", "a level kind"},
 #define D4 "dense(0) dense(0) dense(0) dense(0) "
     {".tensor t0 \"x\" input f64 (0) format 1 " D4 D4 D4 D4 "\n", NULL},
-    {".tensor t0 \"x\" input f64 (0) format 1 " D4 D4 D4 D4 "dense(0)\n", "a level kind"},
+    {".tensor t0 \"x\" input f64 (0) format 1 rle:2(0)\n",
+     "a level kind that takes a number"},
+    {".tensor t0 \"x\" input f64 (0) format 1 hashed:(0)\n", "an integer"},
+    {".tensor t0 \"x\" input f64 (0) format 1 hashed:99999999999999999999(0)\n",
+     "an integer of 64 bits"},
+    {".tensor t0 \"x\" input f64 (0) format 1 " D4 D4 D4 D4 "dense(0)\n", "no more levels"},
 #define E8 "e0 e0 e0 e0 e0 e0 e0 e0 "
     {".tensor t0 \"x\" temp f64 (0) [" E8 E8 "] format 0\n", NULL},
     {".tensor t0 \"x\" temp f64 (0) [" E8 E8 "e0] format 0\n", "]"},

@@ -47,6 +47,8 @@ static const char *const good[] = {
     "(i,j) -> (#i : dense, i : dense, j : singleton)",
     "(i,j) -> (flat(i,j) : compressed)",
     "(i,j) -> (i : hashed, j : rle)",
+    "(i,j) -> (i : hashed(1), j : hashed(1099511627776))",
+    "(i,j) -> (i/2 : hashed(4, index64), i%2 : dense, j : hashed)",
 };
 
 START_TEST(printing_reads_back)
@@ -111,6 +113,18 @@ static const struct {
     {"(i,j) -> (i : dense(nonunique), j : dense)", "it can't be nonunique"},
     {"(i,j) -> (i : dense(unordered), j : dense)", "it can't be unordered"},
     {"(i,j) -> (i : dense, j : hashed(unordered))", "it is unordered as it is"},
+    {"(i) -> (i : hashed(0))", "expected a positive integer"},
+    {"(i) -> (i : hashed(-1))", "expected a property of the level"},
+    {"(i) -> (i : hashed(1099511627777))", "less than 1 or more than 2^40"},
+    {"(i) -> (i : hashed(9223372036854775808))", "the number is too large"},
+    {"(i) -> (i : hashed(99999999999999999999))", ""},
+    {"(i) -> (i : hashed(index32, 4))", "expected a property of the level"},
+    {"(i) -> (i : hashed(4, 4))", "expected a property of the level"},
+    {"(i) -> (i : hashed(4, unordered))", "it is unordered as it is"},
+    {"(i) -> (i : hashed(4, nonunique))", "it can't be nonunique"},
+    {"(i) -> (i : hashed(w))", "`w` is no property of a level"},
+    {"(i) -> (i : compressed(4))", "levels of kind `compressed` take no number"},
+    {"(i) -> (i : wrong(4))", "`wrong` is no kind of level|hashed(width)"},
     {"(i,j) -> (i : dense(index32), j : dense)", "it stores no indices"},
     {"(i,j) -> (i : dense, j : compressed(index32, index64))",
      "index32 and index64 at once"},
@@ -192,6 +206,12 @@ START_TEST(refused_data)
     }
     format f;
     format_init(&f, 1);
+    format_set(&f, 0, level_kind_at(LEVEL_compressed), 0, 0);
+    f.level[0].number = 7;
+    ck_assert(!format_valid(&f, why, sizeof why));
+    ck_assert_str_eq(why, "level 0 (compressed): it has a number, and its kind takes none");
+    format_set(&f, 0, level_kind_at(LEVEL_slots), 0, 0);
+    ck_assert(!format_valid(&f, why, sizeof why));
     format_set(&f, 0, NULL, 0, 0);
     ck_assert(!format_valid(&f, why, sizeof why));
     ck_assert_str_eq(why, "level 0 (?): it has no kind");

@@ -132,9 +132,9 @@ START_TEST(registering)
                            : "at least one of the three arrays");
     }
     h.fail_at = 0;
-    ck_assert_ptr_nonnull(level_kind_find(&m->cx, "fine_2", 6));
-    ck_assert_ptr_null(level_kind_find(&m->cx, "fine_3", 6));
-    ck_assert_ptr_null(level_kind_find(&m->cx, "fine", 4));
+    ck_assert_ptr_nonnull(level_kind_find(&m->cx, "fine_2", 6, false));
+    ck_assert_ptr_null(level_kind_find(&m->cx, "fine_3", 6, false));
+    ck_assert_ptr_null(level_kind_find(&m->cx, "fine", 4, false));
     ck_assert_str_eq(level_kind_host(&m->cx, 0)->name, "fine_2");
     ck_assert_ptr_null(level_kind_host(&m->cx, 1));
     ck_assert_int_eq(level_kind_number(level_kind_host(&m->cx, 0)), -1);

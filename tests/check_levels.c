@@ -15,6 +15,8 @@ static const char *const formats1[] = {
     "hash",
     "rle",
     "bytemap",
+    "(i) -> (i : hashed(6))",
+    "(i) -> (i : hashed(20))",
     "(i) -> (i : compressed(index64))",
     "(i) -> (i : compressed(nonunique))",
     "(i) -> (i : compressed(unordered))",
@@ -106,6 +108,9 @@ START_TEST(locating_many)
                                         "(i) -> (i : hashed(index64))",
                                         "(i) -> (i/3 : compressed, i%3 : bytemap)",
                                         "(i) -> (i/3 : dense, i%3 : hashed)",
+                                        "(i) -> (i : hashed(6))",
+                                        "(i) -> (i : hashed(7, index64))",
+                                        "(i) -> (i/3 : dense, i%3 : hashed(4))",
                                         "svec",
                                         "(i) -> (i : compressed(index64))",
                                         "(i) -> (i : compressed(unordered))",
@@ -200,7 +205,8 @@ START_TEST(below_nothing)
         const level_kind *kind = level_kind_at(k);
         ck_assert_ptr_nonnull(kind);
         ck_assert_int_eq(level_kind_number(kind), k);
-        ck_assert_ptr_eq(level_kind_named(kind->name, strlen(kind->name)), kind);
+        ck_assert_ptr_eq(level_kind_named(kind->name, strlen(kind->name), kind->takes),
+                         kind);
         ck_assert_ptr_nonnull(kind->pack);
         ck_assert_ptr_nonnull(kind->check);
         if (kind->caps & CAP_LOCATE) ck_assert_ptr_nonnull(kind->locate);
@@ -208,7 +214,7 @@ START_TEST(below_nothing)
     }
     ck_assert_ptr_null(level_kind_at(LEVEL_COUNT));
     ck_assert_ptr_null(level_kind_at(-1));
-    ck_assert_ptr_null(level_kind_named("densest", 7));
+    ck_assert_ptr_null(level_kind_named("densest", 7, false));
     heap h;
     ctx *cx = ctx_open(&h);
     for (size_t k = 0; k < sizeof formats1 / sizeof *formats1; k++) {
@@ -284,6 +290,10 @@ static const char *const formats2[] = {
     "ell",
     "(i,j) -> (i : dense, j : hashed)",
     "(i,j) -> (i : hashed, j : dense)",
+    "(i,j) -> (i : dense, j : hashed(4))",
+    "(i,j) -> (i : hashed(3), j : dense)",
+    "(i,j) -> (j : hashed(5), i : hashed(3))",
+    "(i,j) -> (j-i : hashed(7), i : range, j : offset)",
     "(i,j) -> (i : dense, j : compressed(unordered))",
     "(i,j) -> (i : dense, j : compressed(nonunique))",
     "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)",

@@ -65,6 +65,7 @@ enum { OPERANDS = sizeof operands / sizeof *operands };
 #define TO_SOME "dense", "csr", "dcsr", "coo"
 #define TO_RARE                                                                            \
     "bytemap", "(i,j) -> (i : dense, j : hashed)", "(i,j) -> (i : hashed, j : rle)",       \
+        "(i,j) -> (i : dense, j : hashed(70))",                                            \
         "(i,j) -> (i : dense, j : compressed(index64))"
 #define TO_DEEP                                                                            \
     "(k,i,j) -> (k : compressed, i : dense, j : rle)",                                     \
@@ -74,7 +75,7 @@ enum { OPERANDS = sizeof operands / sizeof *operands };
 
 /* A statement, and formats of R, each in turn; NULL: whatever is chosen. */
 static const struct row {
-    const char *text, *to[12];
+    const char *text, *to[13];
 } rows[] = {
     {"R(i,j) = P(i,j) * 2", {TO_ALL}},
     {"R(i,j) = P(i,j) + Q(i,j)", {TO_ALL}},
@@ -161,7 +162,7 @@ static const struct row {
     {"R(i) = u(i+p) * f(p)", {NULL, "svec"}},
     {"R(i,k) = A(i,j+p) * F(p,k)", {TO_SOME}},
 };
-enum { ROWS = sizeof rows / sizeof *rows, FORMATS = 12, TEXT = 300 };
+enum { ROWS = sizeof rows / sizeof *rows, FORMATS = 13, TEXT = 300 };
 
 typedef struct trial {
     heap h;

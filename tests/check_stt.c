@@ -97,6 +97,10 @@ static const struct {
     {2, "(i,j) -> (flat(i,j) : lz77)"},
     {2, "(i,j) -> (i/4 : dense, i%4/2 : compressed, i%2 : dense, j : compressed)"},
     {2, "(i,j) -> (j : compressed, i : dense)"},
+    {1, "(i) -> (i : hashed(6))"},
+    {2, "(i,j) -> (i : dense, j : hashed(5))"},
+    {2, "(i,j) -> (j/2 : hashed(16), j%2 : dense, i : hashed(8))"},
+    {3, "(i,j,k) -> (k : hashed(3), i : compressed, j : hashed(7))"},
 };
 enum { STACKS = sizeof stacks / sizeof *stacks };
 
@@ -494,7 +498,8 @@ static void as_version_1(stc_machine *m, const char *file)
     size_t size;
     stc_tensor *t;
     unsigned char *const b = (unsigned char *)read_text(file, &size);
-    const size_t rows = STT_MODES + 8 * (size_t)b[33] + STT_LEVEL * (size_t)b[34];
+    const size_t rows =
+        STT_MODES + 8 * (size_t)b[33] + (size_t)stt_level_bytes(b[8]) * b[34];
     for (int last = 0; last < 2; last++) {
         b[8] = last ? 1 : 2;
         for (unsigned k = 0; k < b[36]; k++) {

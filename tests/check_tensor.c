@@ -33,6 +33,8 @@ static const char *const formats2[] = {
     "(i,j) -> (i/2 : compressed, i%2 : dense, j : compressed)",
     "(i,j) -> (i : hashed, j : compressed)",
     "(i,j) -> (i : compressed, j : hashed)",
+    "(i,j) -> (i : hashed(16), j : compressed)",
+    "(i,j) -> (j : compressed, i : hashed(16))",
 };
 enum { FORMATS = sizeof formats2 / sizeof *formats2 };
 

@@ -32,8 +32,9 @@ static void sum_stt(unsigned char *bytes, size_t size)
 {
     if (size < STT_MODES) return;
     const size_t header = stt_get(bytes + 12, 4), arrays = stt_get(bytes + 36, 4);
-    const size_t first = STT_MODES + 8 * (size_t)bytes[33] + STT_LEVEL * (size_t)bytes[34];
     const int version = (int)stt_get(bytes + 8, 4);
+    const size_t levels = (size_t)stt_level_bytes(version) * bytes[34],
+                 first = STT_MODES + 8 * (size_t)bytes[33] + levels;
     if (header > size || header < STT_MODES) return;
     stt_put(bytes + 16, 8, size);
     for (size_t k = 0; k < arrays && first + (k + 1) * STT_ARRAY <= header; k++)

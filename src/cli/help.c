@@ -140,6 +140,7 @@ static const topic topics[] = {
      "\n"
      "  > format mine = (i,j) -> (j : dense, i : compressed)\n"
      "  > tensor B mine f64 [4,4] = { (0,1): 3 }\n"
+     "  > format table(w) = (i,j) -> (i : dense, j : hashed(w))  # w slots a row\n"
      "\n"
      "A format changes speed, never values: `B(i,j) = A(i,j)` converts.\n"},
     {"fill", "the value of what isn't stored",

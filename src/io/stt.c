@@ -208,8 +208,8 @@ static stc_status read_frame(stt_reader *r)
         arrays > 3 * STC_MAX_ORDER + 1)
         return damaged(r, "the header has more modes, levels or arrays than there can be");
     r->arrays = (int)arrays;
-    const int64_t used =
-        STT_MODES + 8 * r->order + STT_LEVEL * r->levels + STT_ARRAY * r->arrays;
+    const int64_t used = STT_MODES + 8 * r->order +
+                         stt_level_bytes(r->version) * r->levels + STT_ARRAY * r->arrays;
     if (used > r->header || name > (uint64_t)(r->header - used))
         return damaged(r, "the header is too short for what it tells");
     return STC_OK;
@@ -220,16 +220,18 @@ static stc_status read_levels(const stt_reader *r, format *f)
     const unsigned char *p = r->begin + STT_MODES + 8 * r->order;
     char why[256];
     *f = (format){.order = r->order, .levels = r->levels};
-    for (int l = 0; l < r->levels; l++, p += STT_LEVEL) {
+    for (int l = 0; l < r->levels; l++, p += stt_level_bytes(r->version)) {
         const char *name = (const char *)p + 16;
         const size_t n = strnlen(name, STT_KIND);
         level_spec *s = &f->level[l];
-        s->kind = n < STT_KIND ? level_kind_find(r->cx, name, n) : NULL;
+        if (r->version > STT_PLAIN) s->number = (int64_t)stt_get(p + 16 + STT_KIND, 8);
+        s->kind = n < STT_KIND ? level_kind_find(r->cx, name, n, s->number) : NULL;
         if (!s->kind) {
             char shown[STT_KIND + 1] = "";
             memcpy(shown, name, n);
             return fail_file(r->cx, STC_ERR_DATA, r->path, 0,
-                             "level %d is of kind '%s', which there isn't here", l, shown);
+                             "level %d is of kind '%s'%s, which there isn't here", l, shown,
+                             s->number ? " with a number" : "");
         }
         s->flags = p[0];
         const coded_map map = {.op = p[1],
@@ -322,7 +324,7 @@ static stc_status lend_array(stt_reader *r, const unsigned char *p, stt_row *row
 static stc_status lend_arrays(stt_reader *r)
 {
     const unsigned char *p =
-        r->begin + STT_MODES + 8 * r->order + STT_LEVEL * (int64_t)r->levels;
+        r->begin + STT_MODES + 8 * r->order + stt_level_bytes(r->version) * r->levels;
     uint8_t seen[STC_MAX_ORDER + 1] = {0}, want[STC_MAX_ORDER + 1] = {0};
     for (int k = 0; k < r->arrays; k++, p += STT_ARRAY) {
         stt_row *row = &r->file->row[k];

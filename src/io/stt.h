@@ -4,25 +4,16 @@
  * and behind it the arrays, each beginning at a multiple of 64. The header:
  *
  *     0   8  magic             93 53 54 54 0d 0a 1a 0a
- *     8   4  version           2; of 1 other sums are read, too
- *     12  4  header            its bytes
- *     16  8  file              the bytes of the whole file
- *     24  8  sum               of the header, these 8 bytes taken as 0
- *     32  1  type              as in stc_type
- *     33  1  order
- *     34  1  levels
- *     35  1  0
- *     36  4  arrays
- *     40  16 fill              as an element is stored, zeros behind it
- *     56  4  name              its bytes
- *     60  4  0
- *     64  8  a mode            its extent: `order` of these
- *         80 a level           `levels` of these
- *         32 an array          `arrays` of these
- *            the name, and zeros up to `header`
+ *     8   4  version           2, or 3 if a level has a number; of 1 other sums are read,
+ * too 12  4  header            its bytes 16  8  file              the bytes of the whole
+ * file 24  8  sum               of the header, these 8 bytes taken as 0 32  1  type as in
+ * stc_type 33  1  order 34  1  levels 35  1  0 36  4  arrays 40  16 fill              as an
+ * element is stored, zeros behind it 56  4  name              its bytes 60  4  0 64  8  a
+ * mode            its extent: `order` of these 80 a level           `levels` of these (in
+ * version 3, 88) 32 an array          `arrays` of these the name, and zeros up to `header`
  *
  *     level:  0 1 flags, 1 1 op, 2 1 mode, 3 1 mode2, 4 1 modes, 5 3 zeros, 8 8 k,
- *             16 64 the kind's name, zeros behind it
+ *             16 64 the kind's name, zeros behind it, 80 8 the number that the kind takes
  *     array:  0 1 level (255: the values), 1 1 role, 2 1 width, 3 1 zero, 4 4 stride,
  *             8 8 offset in the file, 16 8 elements, 24 8 sum of its elements
  *
@@ -37,10 +28,11 @@
 #define STT_MAGIC "\x93STT\r\n\x1a\n"
 
 enum {
-    STT_VERSION = 2, /* that is written */
+    STT_VERSION = 3, /* the last */
+    STT_PLAIN = 2,   /* the last whose levels have no number: written where none has */
     STT_MODES = 64,  /* where the modes begin */
-    STT_LEVEL = 80,
-    STT_KIND = 64, /* bytes of a kind's name, with a zero */
+    STT_LEVEL = 88,  /* at most: stt_level_bytes */
+    STT_KIND = 64,   /* bytes of a kind's name, with a zero */
     STT_ARRAY = 32,
     STT_ALIGN = 64,
     STT_VALUES = 255,
@@ -61,6 +53,12 @@ uint64_t stt_sum_bytes(int version, const void *bytes, size_t size);
 stc_status stt_view_new(ctx *cx, const char *path, int fd, tensor_backing **out);
 void stt_view_add(tensor_backing *b, void *block, size_t size);
 void stt_view_done(tensor_backing *b);
+
+/* Of a level's record, whose last eight are its number. */
+static inline int stt_level_bytes(int version)
+{
+    return version > STT_PLAIN ? STT_LEVEL : STT_LEVEL - 8;
+}
 
 static inline void stt_put(unsigned char *p, int bytes, uint64_t v)
 {

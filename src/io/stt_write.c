@@ -96,12 +96,19 @@ static int64_t align(int64_t n)
     return (n + STT_ALIGN - 1) / STT_ALIGN * STT_ALIGN;
 }
 
+static int version_of(const format *f)
+{
+    for (int l = 0; l < f->levels; l++)
+        if (f->level[l].number) return STT_VERSION;
+    return STT_PLAIN;
+}
+
 /* Offsets; memory holds all of it, so no sum overflows. */
 static void place_arrays(stt_writer *w)
 {
     const tensor *t = w->t;
-    const int64_t levels = t->fmt.levels;
-    w->header = align(STT_MODES + 8 * t->order + STT_LEVEL * levels + STT_ARRAY * w->count);
+    const int levels = stt_level_bytes(version_of(&t->fmt)) * t->fmt.levels;
+    w->header = align(STT_MODES + 8 * t->order + levels + STT_ARRAY * w->count);
     w->size = w->there ? w->there : w->header;
     for (int k = 0; k < w->count; k++) {
         stt_array *a = &w->array[k];
@@ -121,7 +128,7 @@ static void place_arrays(stt_writer *w)
 
 /* ---- the header ---------------------------------------------------------------- */
 
-static void put_level(unsigned char *p, const level_spec *s)
+static void put_level(unsigned char *p, const level_spec *s, int version)
 {
     const coded_map m = map_code(&s->map);
     p[0] = s->flags;
@@ -131,6 +138,7 @@ static void put_level(unsigned char *p, const level_spec *s)
     p[4] = m.modes;
     stt_put(p + 8, 8, (uint64_t)m.k);
     memcpy(p + 16, s->kind->name, strlen(s->kind->name)); /* below 64, see kinds */
+    if (version > STT_PLAIN) stt_put(p + 16 + STT_KIND, 8, (uint64_t)s->number);
 }
 
 static void put_array(unsigned char *p, const stt_array *a)
@@ -147,11 +155,12 @@ static void put_array(unsigned char *p, const stt_array *a)
 static void write_header(const stt_writer *w, output *o)
 {
     const tensor *t = w->t;
+    const int version = version_of(&t->fmt);
     unsigned char header[STT_MODES + STC_MAX_ORDER * (8 + STT_LEVEL) +
                          STT_ARRAYS * STT_ARRAY + STT_ALIGN] = {0};
     unsigned char *p = header + STT_MODES;
     memcpy(header, STT_MAGIC, 8);
-    stt_put(header + 8, 4, STT_VERSION);
+    stt_put(header + 8, 4, (uint64_t)version);
     stt_put(header + 12, 4, (uint64_t)w->header);
     stt_put(header + 16, 8, (uint64_t)w->size);
     header[32] = (unsigned char)t->type;
@@ -161,11 +170,11 @@ static void write_header(const stt_writer *w, output *o)
     type_store(t->type, header + 40, 0, t->fill);
     for (int m = 0; m < t->order; m++, p += 8)
         stt_put(p, 8, (uint64_t)t->shape[m]);
-    for (int l = 0; l < t->fmt.levels; l++, p += STT_LEVEL)
-        put_level(p, &t->fmt.level[l]);
+    for (int l = 0; l < t->fmt.levels; l++, p += stt_level_bytes(version))
+        put_level(p, &t->fmt.level[l], version);
     for (int k = 0; k < w->count; k++, p += STT_ARRAY)
         put_array(p, &w->array[k]);
-    stt_put(header + 24, 8, stt_sum_bytes(STT_VERSION, header, (size_t)w->header));
+    stt_put(header + 24, 8, stt_sum_bytes(version, header, (size_t)w->header));
     output_bytes(o, header, (size_t)w->header);
 }
 

@@ -67,7 +67,8 @@
     NODE(SHORT, "short", "name: TACO's letters; mode order (INT)")                         \
     NODE(MAP, "map", "NAMES, then LEVELs")                                                 \
     NODE(LEVEL, "level",                                                                   \
-         "name of the kind; coordinate (expression, COUNT), NAMES or NULL")                \
+         "name of the kind; coordinate (expression, COUNT), NAMES (a number first) or "    \
+         "NULL")                                                                           \
     NODE(COUNT, "count", "name: #name")                                                    \
     /* parts of functions and schedules */                                                 \
     NODE(CASES, "cases", "CASEs")                                                          \

@@ -8,6 +8,7 @@
 #include "parser.h"
 #include "scope.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What the names in a map stand for. */
@@ -131,7 +132,8 @@ static stc_status map_coordinate(const map_names *m, const ast *e, level_map *ou
     return bad(m->src, e, MAP_FORMS, "");
 }
 
-static stc_status map_flags(const map_names *m, const ast *names, uint8_t *out)
+/* The names from number `from` on. */
+static stc_status map_flags(const map_names *m, const ast *names, int from, uint8_t *out)
 {
     static const struct {
         const char *name;
@@ -142,7 +144,7 @@ static stc_status map_flags(const map_names *m, const ast *names, uint8_t *out)
                 {"index64", FMT_INDEX64},
                 {"interleaved", FMT_INTERLEAVED}};
     *out = 0;
-    for (int i = 0; names && i < names->count; i++) {
+    for (int i = from; names && i < names->count; i++) {
         unsigned k = 0;
         while (k < sizeof flag / sizeof *flag &&
                strcmp(flag[k].name, names->child[i]->name))
@@ -158,24 +160,35 @@ static stc_status map_flags(const map_names *m, const ast *names, uint8_t *out)
     return STC_OK;
 }
 
+static stc_status no_kind(const map_names *m, const ast *node)
+{
+    suggestion near;
+    char text[96], kinds[160] = "";
+    if (level_kind_find(m->src->cx, node->name, strlen(node->name), false))
+        return bad(m->src, node, "levels of kind `%s` take no number", node->name);
+    suggest_begin(&near, node->name);
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        const level_kind *const k = level_kind_at(i);
+        const size_t at = strlen(kinds);
+        suggest_try(&near, k->name);
+        snprintf(kinds + at, sizeof kinds - at, "%s%s%s%s%s", i ? ", " : "", k->name,
+                 k->takes ? "(" : "", k->takes ? k->takes : "", k->takes ? ")" : "");
+    }
+    return fail_source(m->src, STC_ERR_PROGRAM, node->at, "`%s` is no kind of level (%s)%s",
+                       node->name, kinds, suggest_text(&near, text, sizeof text));
+}
+
 static stc_status map_level(const map_names *m, const ast *node, level_spec *out)
 {
-    out->kind = level_kind_find(m->src->cx, node->name, strlen(node->name));
-    if (!out->kind) {
-        suggestion near;
-        char text[96], kinds[128] = "";
-        suggest_begin(&near, node->name);
-        for (int i = 0; i < LEVEL_COUNT; i++) {
-            suggest_try(&near, level_kind_at(i)->name);
-            strncat(kinds, i ? ", " : "", sizeof kinds - strlen(kinds) - 1);
-            strncat(kinds, level_kind_at(i)->name, sizeof kinds - strlen(kinds) - 1);
-        }
-        return fail_source(m->src, STC_ERR_PROGRAM, node->at,
-                           "`%s` is no kind of level (%s)%s", node->name, kinds,
-                           suggest_text(&near, text, sizeof text));
-    }
-    const stc_status status = map_coordinate(m, node->child[0], &out->map);
-    return status == STC_OK ? map_flags(m, node->child[1], &out->flags) : status;
+    const ast *const words = node->child[1];
+    const ast *const first = words && words->count ? words->child[0] : NULL;
+    const bool number =
+        first && (first->kind == N_INT || name_position(m->params, first->name) >= 0);
+    out->kind = level_kind_find(m->src->cx, node->name, strlen(node->name), number);
+    if (!out->kind) return no_kind(m, node);
+    stc_status status = map_coordinate(m, node->child[0], &out->map);
+    if (status == STC_OK && number) status = map_number(m, first, &out->number);
+    return status == STC_OK ? map_flags(m, words, number, &out->flags) : status;
 }
 
 static stc_status check_format(const source *src, const ast *node, const format *f)

@@ -1,7 +1,7 @@
 /* parse_decl.c: declarations of tensors and formats → syntax tree.
  *
  *     tensor NAME [format] [type] [shape] [fill v] [= initial] the first two in any order
- *     format NAME [(parameters)] = (modes) -> (coordinate : kind[(flags)], …)
+ *     format NAME [(parameters)] = (modes) -> (coordinate : kind[(number, flags)], …)
  *
  * A type's name after `tensor NAME` may stand without a format.
  */
@@ -22,15 +22,30 @@ static ast *level_coordinate(parser *p)
     return n;
 }
 
+/* A number, if the kind takes one, and flags. */
+static ast *level_words(parser *p)
+{
+    ast *list = parse_node(p, N_NAMES, p->tok.at);
+    const int64_t mark = p->count;
+    if (!list) return NULL;
+    while (!parse_at(p, T_RPAREN)) {
+        const bool number = p->count == mark && p->tok.kind == T_INT;
+        if (!parse_push(p, number ? parse_integer(p, false, "a number")
+                                  : parse_name(p, N_NAME, "a property of the level")))
+            return NULL;
+        if (!parse_accept(p, T_COMMA)) break;
+    }
+    if (!parse_expect(p, T_RPAREN, "`,` or the closing bracket")) return NULL;
+    return parse_adopt(p, list, mark);
+}
+
 static ast *map_level(parser *p)
 {
     ast *part[2] = {level_coordinate(p)};
     if (!part[0] || !parse_expect(p, T_COLON, "`:` and the kind of the level")) return NULL;
     ast *node = parse_name(p, N_LEVEL, "the kind of the level");
     if (!node) return NULL;
-    if (parse_accept(p, T_LPAREN) &&
-        !(part[1] = parse_names(p, T_RPAREN, "a property of the level")))
-        return NULL;
+    if (parse_accept(p, T_LPAREN) && !(part[1] = level_words(p))) return NULL;
     return parse_children(p, node, part, 2);
 }
 

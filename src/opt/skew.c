@@ -66,8 +66,10 @@ static bool count_mode(const tensor *t, int mode, uint64_t *in, uint64_t classes
             if (end > begin)
                 in[class_of((uint64_t)i, classes)] += (uint64_t)end - (uint64_t)begin;
         }
-        for (int64_t i = 0; !above && i < n; i += by)
-            in[class_of((uint64_t)index_get(&a, i), classes)]++;
+        for (int64_t i = 0; !above && i < n; i += by) {
+            const int64_t c = index_get(&a, i); /* below 0: no coordinate */
+            if (c >= 0) in[class_of((uint64_t)c, classes)]++;
+        }
         return n > 0;
     }
     return false;

@@ -113,9 +113,11 @@ static void ordered_levels(format *f)
         int diff, other;
         changed |= !(props & PROP_ORDERED) || !(props & PROP_UNIQUE);
         if (format_implied(f, l, &diff, &other)) continue;
-        if (!(props & PROP_ORDERED) || !(props & PROP_UNIQUE) ||
-            (changed && props & PROP_BRANCHLESS))
-            f->level[l].kind = level_sparse();
+        if (props & PROP_ORDERED && props & PROP_UNIQUE &&
+            !(changed && props & PROP_BRANCHLESS))
+            continue;
+        f->level[l].kind = level_sparse();
+        f->level[l].number = 0;
     }
     for (int l = 0; l < f->levels; l++)
         f->level[l].flags = 0;

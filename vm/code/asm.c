@@ -280,6 +280,17 @@ static stc_status map(assembler *as, level_map *m)
     return expect(as, ')');
 }
 
+/* A kind, and behind a colon the number that it takes. */
+static stc_status level_words(assembler *as, const char *name, size_t len, level_spec *l)
+{
+    const bool takes = name[len] == ':';
+    l->kind = level_kind_find(as->cx, name, len, takes);
+    if (!l->kind)
+        return complain(as, takes ? "a level kind that takes a number" : "a level kind");
+    as->at += len + takes;
+    return takes ? integer(as, &l->number) : STC_OK;
+}
+
 static stc_status format_words(assembler *as, format *f)
 {
     int64_t order;
@@ -291,12 +302,9 @@ static stc_status format_words(assembler *as, format *f)
         size_t len;
         const char *s = peek(as, &len);
         if (!len) return STC_OK;
+        if (f->levels == STC_MAX_ORDER) return complain(as, "no more levels");
         level_spec *l = &f->level[f->levels];
-        const level_kind *kind = level_kind_find(as->cx, s, len);
-        if (!kind || f->levels == STC_MAX_ORDER) return complain(as, "a level kind");
-        as->at += len;
-        l->kind = kind;
-        if (map(as, &l->map)) return as->cx->diag.status;
+        if (level_words(as, s, len, l) || map(as, &l->map)) return as->cx->diag.status;
         for (int b = 0; flag_words[b]; b++)
             if (accept_word(as, flag_words[b])) l->flags |= (uint8_t)(1 << b);
         f->levels++;

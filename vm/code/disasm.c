@@ -114,6 +114,7 @@ static void format_rows(const format *f, textbuf *out)
     for (int l = 0; l < f->levels; l++) {
         const level_spec *s = &f->level[l];
         text_add(out, " %s", s->kind->name);
+        if (s->number) text_add(out, ":%lld", (long long)s->number);
         map_print(&s->map, out);
         for (int b = 0; flag_words[b]; b++)
             if (s->flags >> b & 1) text_add(out, " %s", flag_words[b]);

@@ -208,7 +208,7 @@ static const level_kind *code_kind(coder *c, const level_kind *k)
     const char *name = as == HOST_KIND ? text(c, k ? k->name : NULL) : NULL;
     if (!c->reads) return k;
     if (as != HOST_KIND) return level_kind_at(as);
-    k = name ? level_kind_find(c->cx, name, strlen(name)) : NULL;
+    k = name ? level_kind_find(c->cx, name, strlen(name), false) : NULL;
     return k && level_kind_number(k) < 0 ? k : NULL;
 }
 
@@ -222,6 +222,8 @@ static void code_format(coder *c, format *f)
         level_spec *s = &f->level[l];
         s->kind = code_kind(c, s->kind);
         refuse_if(c, !s->kind);
+        if (s->kind && s->kind->takes)
+            s->number = (int64_t)number(c, (uint64_t)s->number, 8);
         s->flags = byte(c, s->flags);
         coded_map m = map_code(&s->map);
         m.op = byte(c, m.op);
