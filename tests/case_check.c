@@ -139,9 +139,11 @@ static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o,
     /* Formats that pad may take more than a case's cap for a long index. */
     const otensor *t0 = oworld_find(w, w->target ? w->target : "");
     bool padded = o->status == STC_ERR_MEMORY && t0 && t0->count > 1000;
-    bool sound = endless || padded || o->status == STC_OK || o->status == STC_ERR_PROGRAM ||
-                 o->status == STC_ERR_SHAPE || o->status == STC_ERR_ARITHMETIC ||
-                 o->status == STC_ERR_SYNTAX;
+    /* Fibers with more entries than a format's width. */
+    bool narrow = o->status == STC_ERR_OVERFLOW && strstr(o->message, "its width");
+    bool sound = endless || padded || narrow || o->status == STC_OK ||
+                 o->status == STC_ERR_PROGRAM || o->status == STC_ERR_SHAPE ||
+                 o->status == STC_ERR_ARITHMETIC || o->status == STC_ERR_SYNTAX;
     if (o->leak != 0) {
         say(j, CASE_FAIL, "%" PRId64 " bytes are still held", (int64_t)o->leak);
     } else if (!sound || strstr(o->message, "unsafe bytecode") ||
@@ -157,7 +159,7 @@ static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o,
             say(j, CASE_FAIL, "accepted, but: %s", w->why);
         else
             say(j, CASE_REFUSED, "%s / %s", w->why, o->message);
-    } else if (endless || padded) {
+    } else if (endless || padded || narrow) {
         say(j, CASE_UNSURE, "%s", o->message);
     } else if (scheduled && o->status == STC_ERR_PROGRAM) {
         say(j, CASE_UNSURE, "%s", o->message);

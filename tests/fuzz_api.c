@@ -75,10 +75,22 @@ static void add_tensor(world *w, stc_tensor *t)
 
 /* ---- calls -------------------------------------------------------------------- */
 
-static const char *const formats[] = {
-    "dense", "csr",       "csc", "coo",  "dcsr",
-    "svec",  "bcsr(2,3)", "rle", "dia",  "nonsense",
-    "csf",   "hash",      "ell", "lz77", "(i,j) -> (j : dense, i : hashed)"};
+static const char *const formats[] = {"dense",
+                                      "csr",
+                                      "csc",
+                                      "coo",
+                                      "dcsr",
+                                      "svec",
+                                      "bcsr(2,3)",
+                                      "rle",
+                                      "dia",
+                                      "nonsense",
+                                      "csf",
+                                      "hash",
+                                      "ell",
+                                      "lz77",
+                                      "(i,j) -> (j : dense, i : hashed)",
+                                      "(i,j) -> (i : dense, j : hashed(3))"};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 static const char *any_format(world *w)

@@ -135,7 +135,7 @@ static void written(corpus *c, const char *dir)
 {
     static const char *const names[] = {"a.mtx", "b.mtx", "c.tns", "d.npy", "e.npy",
                                         "f.pgm", "g.ppm", "h.mtx", "a.stt", "i.stt",
-                                        "j.stt", "k.stt", "a.csv", "d.csv"};
+                                        "j.stt", "k.stt", "l.stt", "a.csv", "d.csv"};
     enum { NAMES = sizeof names / sizeof *names };
     static const char text[] =
         "tensor a csr f64 [5,4] = { (0,1): 1.5, (4,3): -2e-300 }\nsave a \"%s/a.mtx\"\n"
@@ -150,12 +150,14 @@ static void written(corpus *c, const char *dir)
         "tensor i lz77 u8 [3,9] = { (1,1): 2, (1,3): 2, (1,5): 2 }\nsave i \"%s/i.stt\"\n"
         "tensor j bcsr(2,2) f32 [5,5] fill 1 = { (4,4): 3 }\nsave j \"%s/j.stt\"\n"
         "tensor k hash i16 [4,9] = { (1,7): 3, (1,2): 4 }\nsave k \"%s/k.stt\"\n"
+        "tensor l (i,j) -> (i : hashed(3), j : hashed(5)) i16 [4,9] = { (1,7): 3, (1,2): 4 "
+        "}\nsave l \"%s/l.stt\"\n"
         "save a \"%s/a.csv\"\nsave d \"%s/d.csv\"\n";
     char script[4096], path[512];
     stc_machine *m;
     stc_session *s;
     snprintf(script, sizeof script, text, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir,
-             dir, dir, dir, dir);
+             dir, dir, dir, dir, dir);
     if (stc_open(NULL, &m) != STC_OK) return;
     if (stc_session_open(m, &s) == STC_OK) {
         if (stc_session_exec(s, script, "corpus") != STC_OK)

@@ -88,6 +88,8 @@ static const char *const words[] = {
     "compressed(nonunique)",
     "singleton",
     "hashed",
+    "hashed(4)",
+    "hashed(",
     "rle",
     "lz77",
     "offset",

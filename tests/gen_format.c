@@ -92,6 +92,15 @@ static void lendable(gen *g, int order, cformat *out)
     gen_say(out->text, sizeof out->text, ")");
 }
 
+/* Wide enough for most fibers; some aren't, so that it is refused or converted. */
+static const char *hashed(gen *g)
+{
+    static const char *const kinds[] = {
+        "hashed",   "hashed", "hashed(1000)", "hashed(97)", "hashed(16, index64)",
+        "hashed(5)"};
+    return kinds[gen_below(g, 6)];
+}
+
 static void mapped(gen *g, int order, bool result, cformat *out)
 {
     int mode[CASE_ORDER];
@@ -111,7 +120,7 @@ static void mapped(gen *g, int order, bool result, cformat *out)
         int kind = gen_below(g, 100);
         if (gen_has(g, FEATURE_KINDS) && kind < 33) {
             gen_say(out->text, sizeof out->text, "%s",
-                    kind < 9    ? "hashed"
+                    kind < 9    ? hashed(g)
                     : kind < 14 ? "rle"
                     : kind < 18 ? "lz77"
                     : kind < 25 ? "bytemap"
@@ -199,7 +208,8 @@ static void any_level(gen *g, const char *coordinate, bool first, bool last, boo
                                         "compressed(nonunique)",
                                         "compressed(nonunique, unordered)",
                                         "hashed",
-                                        "hashed",
+                                        "hashed(1000)",
+                                        "hashed(17)",
                                         "rle",
                                         "lz77",
                                         "bytemap",
@@ -269,12 +279,12 @@ static void computed(gen *g, int order, const int64_t *shape, cformat *out)
                 gen_chance(g, 50) ? "dense" : "compressed");
     if (order > 2 || gen_chance(g, 75)) { /* slots of more modes are mostly padding */
         const bool minuend = gen_chance(g, 50);
-        static const char *const stored[] = {"compressed", "compressed", "hashed", "dense",
-                                             "bytemap"};
+        static const char *const stored[] = {"compressed", "compressed",   "hashed",
+                                             "dense",      "hashed(1000)", "bytemap"};
         /* all diagonals of a long mode would be most of the memory */
         const bool few = !shape || (shape[mode[0]] < 200 && shape[mode[1]] < 200);
         gen_say(out->text, sizeof out->text, "%c-%c : %s, %c : range, %c : offset", a, b,
-                stored[gen_below(g, few ? 5 : 2)], minuend ? a : b, minuend ? b : a);
+                stored[gen_below(g, few ? 6 : 2)], minuend ? a : b, minuend ? b : a);
     } else {
         gen_say(out->text, sizeof out->text, "#%c : dense, %c : dense, %c : singleton", a,
                 a, b);
@@ -292,6 +302,9 @@ void gen_format_found(gen *g, int order, cformat *out)
     if (order == 1 && gen_chance(g, 30))
         gen_say(out->text, sizeof out->text, "(i) -> (i : hashed(index%d))",
                 gen_chance(g, 50) ? 32 : 64);
+    else if (order > 0 && order < 3 && gen_chance(g, 25))
+        gen_say(out->text, sizeof out->text, "%s : %s)",
+                order == 1 ? "(i) -> (i" : "(i,j) -> (i : dense, j", hashed(g));
     else if (order == 2 && gen_chance(g, 40))
         gen_say(out->text, sizeof out->text, "(i,j) -> (flat(i,j) : %s)",
                 gen_chance(g, 65) ? "hashed" : "bytemap");
