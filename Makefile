@@ -205,7 +205,7 @@ JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 SIDE = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 check:
 	@$(MAKE) --no-print-directory $(SIDE) all $(SAMPLES) $(TESTS)
-	@$(MAKE) --no-print-directory $(SIDE) steps
+	@$(MAKE) --no-print-directory $(SIDE) -k steps
 	@echo "check: all passed ($(B))"
 
 ## ci: what has to hold of every commit, leg by leg (.ci/legs NAME… for some)
