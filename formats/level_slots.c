@@ -73,8 +73,10 @@ static void slots_open(cursor *c, const level *lv, const cursor *up)
         cursor_used_up(c);
         return;
     }
+    const int64_t there =
+        lv->a[STC_CRD].len; /* of what isn't verified yet, perhaps fewer */
     c->p = parent * width_of(lv);
-    c->end = c->p + width_of(lv);
+    c->end = c->p + width_of(lv) < there ? c->p + width_of(lv) : there;
     settle(c);
 }
 

@@ -142,8 +142,11 @@ static stc_status take_steps(opt *o, const source *src)
         text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
     if (o->why) tell_what_waits(o);
     st = gather_steps(o);
-    if (!later && !st && network_needed(s)) st = network(o);
-    if (!later && !st && s->nindex <= BOUND_INDICES) {
+    const opt_book *book = o->known ? o->known->book : NULL;
+    const bool reduces =
+        !later && (opt_reduces(o->p, s) || (book && !o->nstep && book_may(book, s)));
+    if (reduces && !st && network_needed(s)) st = network(o);
+    if (reduces && !st && s->nindex <= BOUND_INDICES) {
         cut = many_needed(o->p, s);
         st = cut ? opt_many(o) : opt_statement(o);
     }

@@ -180,6 +180,8 @@ typedef struct opt_part {
 
 /* Whether a statement has anything that could be taken earlier: quick. */
 bool opt_may(const program *p, const bstmt *s);
+/* Whether its reductions may be taken earlier, or its operands turned. */
+bool opt_reduces(const program *p, const bstmt *s);
 /* Takes reductions out of o->s, which then reads the steps' results. Nothing has
  * changed if there are no steps. */
 stc_status opt_statement(opt *o);

@@ -206,8 +206,7 @@ static bool has_inner(const bexpr *e, bool top)
     return false;
 }
 
-/* Whether its reductions may be taken earlier, or its operands turned. */
-static bool may_reduce(const program *p, const bstmt *s)
+bool opt_reduces(const program *p, const bstmt *s)
 {
     return !s->schedule && s->whole &&
            (has_inner(s->value, s->op < 0) || turn_may(p, s->value, 0) ||
@@ -217,7 +216,7 @@ static bool may_reduce(const program *p, const bstmt *s)
 
 bool opt_may(const program *p, const bstmt *s)
 {
-    return may_reduce(p, s) || gather_may(p, s) || scatter_may(p, s) || shift_may(p, s) ||
+    return opt_reduces(p, s) || gather_may(p, s) || scatter_may(p, s) || shift_may(p, s) ||
            mask_may(p, s);
 }
 
@@ -231,7 +230,6 @@ static stc_status turn_all(const opt *o)
 
 stc_status opt_statement(opt *o)
 {
-    if (o->nstep && !may_reduce(o->p, o->s)) return STC_OK;
     const bool inner = has_inner(o->s->value, o->s->op < 0) || turn_result_may(o->p, o->s);
     const bool turns = turn_may(o->p, o->s->value, 0);
     if (!inner && !turns && !(o->known && o->known->book))
