@@ -283,12 +283,13 @@ static const char *const wide[] = {
 };
 #define WIDE (int)(sizeof wide / sizeof *wide)
 
-/* p leads everywhere, q to some places several times, and to others never. */
+/* p leads everywhere, q to some places several times, and to others never. Numbers are whole:
+ * threads may add them in another order. */
 static void wide_operands(char *out, size_t size, const char *kept, int n, int in_a_row)
 {
     snprintf(out, size,
-             "n = %d\ntensor A %s f64 [n,n] = random(density=%g, seed=1)\n"
-             "tensor C %s f64 [n,n] = random(density=%g, seed=2)\n"
+             "n = %d\ntensor A %s f64 [n,n] = random(integers(1, 9), density=%g, seed=1)\n"
+             "tensor C %s f64 [n,n] = random(integers(1, 9), density=%g, seed=2)\n"
              "tensor p dense i64 [n]\np(i) = (i * 77 + 5) %% n\n"
              "tensor q dense i64 [n]\nq(i) = (i * 4 + 3) %% n\n"
              "tensor x dense f64 [n]\nx(i) = 1 + i %% 3\ntensor y dense f64 [n]\n",

@@ -384,14 +384,14 @@ static const near_case sinks[] = {
      "m1, g1 / load v1, t0, c2 / imuladd i3, i1, k1, i5 / ws.add t3, i3, add, f64, v1 / "
      "end "
      "/ end / ws.end t3 / halt / ",
-     '4', false},
+     '4', true},
     {"beyond the end of a workspace",
      ".code / ws.begin t3 / iconst i5, k5 / loop i0, m0, g0 / open c2, t0, 1, c0 / loop "
      "i1, "
      "m1, g1 / load v1, t0, c2 / imuladd i3, i1, k1, i5 / ws.add t3, i3, add, f64, v1 / "
      "end "
      "/ end / ws.end t3 / halt / ",
-     '4', false},
+     '4', true},
 /* Some of what is merged is divided by 0. */
 #define FAULTS(policy)                                                                     \
     ".tensor t13 \"\" work i64 (0) [e1] policy " policy                                    \

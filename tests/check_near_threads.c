@@ -122,7 +122,7 @@ static const near_case rounds[] = {
      "open c8, t3, 0, root / loop i1, m1, g7 / load v1, t3, c8 / fn2 v0, sub, f64, v0, v1 "
      "/ end / begin t6 / "
      "store t6, root, v0 / finish t6 / halt / ",
-     0, false},
+     0, true},
     {"a result begun in it",
      ".code / loop i0, m0, g4 / begin t2 / at c1, t2, 0, root, i0 / const v0, k4 / store "
      "t2, c1, v0 / finish t2 / end / halt / ",
