@@ -283,8 +283,8 @@ static const char *const wide[] = {
 };
 #define WIDE (int)(sizeof wide / sizeof *wide)
 
-/* p leads everywhere, q to some places several times, and to others never. Numbers are whole:
- * threads may add them in another order. */
+/* p leads everywhere, q to some places several times, and to others never. Numbers are
+ * whole: threads may add them in another order. */
 static void wide_operands(char *out, size_t size, const char *kept, int n, int in_a_row)
 {
     snprintf(out, size,
