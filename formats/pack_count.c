@@ -28,7 +28,8 @@ enum {
     AT_ONCE = 1 << 10, /* that entries go to: each has a place in a cache */
     BUCKET = 1 << 13,  /* entries of one, if they are spread evenly       */
     LARGE = 1 << 18,   /* of one that a cache doesn't hold any more       */
-    GROUP = 24         /* of what lies in files, in memory at once: 3/4 of a cap */
+    GROUP = 24,        /* blocks as large as don't lie in files: 3/4 of a cap  */
+    SLAB = 1 << 21     /* what one is a multiple of: huge pages                */
 };
 
 /* Coordinates and values of a bucket: the tensor's, or room of the bucket's own where the
@@ -56,12 +57,14 @@ typedef struct counting {
     int64_t rows, columns;
     int shift, low; /* a row's bucket; the bits of a column          */
     int buckets, parts;
-    int first, past;      /* the group of buckets that are filled now     */
-    int spare;            /* from here to `first` blocks of the one before    */
-    size_t record;        /* bytes of one: no more than needed where it needn't be sorted */
-    size_t load;          /* where its value is                          */
-    char **r;             /* theirs                                       */
-    char *all;            /* in which those of the group lie; NULL: each has a block */
+    int finish;        /* parts that empty buckets: more, where they wait for a disk */
+    int first, past;   /* the group of buckets that are filled now     */
+    size_t record;     /* bytes of one: no more than needed where it needn't be sorted */
+    size_t load;       /* where its value is                          */
+    char **r;          /* theirs                                       */
+    char *all;         /* in which all that are left lie; NULL: they lie in slabs */
+    char *slab[GROUP]; /* each with room for many; those that have been asked for */
+    size_t slab_bytes;
     int64_t *begin, *end; /* of buckets; end: of what remains */
     int32_t *bound, *crd;
     bool filed; /* what the tensor has lies in files                        */
@@ -115,38 +118,49 @@ static size_t bucket_bytes(const counting *c, int b)
     return (size_t)(c->begin[b + 1] - c->begin[b]) * c->record;
 }
 
-/* Room for bucket b: what a bucket of the group before had, whose pages are there. */
-static char *bucket_room(counting *c, int b)
-{
-    ctx *cx = c->t->cx;
-    if (c->spare == c->first) return mem_alloc(cx, bucket_bytes(c, b));
-    const int s = c->spare;
-    char *r = mem_resize(cx, c->r[s], bucket_bytes(c, s), bucket_bytes(c, b));
-    c->spare += r != NULL;
-    return r;
-}
-
-/* As many buckets as go into memory, from `first` on; none where those that are there leave
- * no room. */
+/* As many buckets as go into memory, from `first` on: side by side in slabs, each as large
+ * as a block is that isn't a file's, so that they have huge pages. The next group has the
+ * same slabs, whose pages are there. None where what is there leaves no room. */
 static void group_in_memory(counting *c)
 {
     ctx *cx = c->t->cx;
     const ctx *root = cx->root ? cx->root : cx;
-    const uint64_t most = GROUP * root->spill_least;
-    size_t bytes = 0;
+    const size_t least = root->spill_least - 1;
+    int slab = 0;
+    size_t used = 0;
+    c->slab_bytes = least > SLAB ? least / SLAB * SLAB : least;
     for (c->past = c->first; c->past < c->buckets; c->past++) {
-        bytes += bucket_bytes(c, c->past);
-        if (c->past > c->first && bytes > most) return;
-        if (!(c->r[c->past] = bucket_room(c, c->past))) break;
+        const size_t bytes = bucket_bytes(c, c->past);
+        if (bytes > c->slab_bytes) { /* a file's, and its own */
+            if (!(c->r[c->past] = mem_alloc(cx, bytes))) break;
+            continue;
+        }
+        if (used + bytes > c->slab_bytes) {
+            slab++;
+            used = 0;
+        }
+        if (slab == GROUP) break;
+        if (!c->slab[slab] && !(c->slab[slab] = mem_alloc(cx, c->slab_bytes))) break;
+        c->r[c->past] = c->slab[slab] + used;
+        used += bytes;
     }
     diag_clear(cx);
 }
 
-/* Frees the blocks of buckets from `first` on. */
-static void free_rooms(counting *c, int first, int past)
+static void free_slabs(counting *c)
 {
-    for (int b = first; b < past; b++)
-        mem_free(c->t->cx, c->r[b], bucket_bytes(c, b));
+    for (int k = 0; k < GROUP; k++)
+        mem_free(c->t->cx, c->slab[k], c->slab_bytes);
+}
+
+/* Its blocks that the next group doesn't have. */
+static void end_group(counting *c)
+{
+    ctx *cx = c->t->cx;
+    const int64_t n = c->begin[c->past] - c->begin[c->first];
+    if (c->all) mem_free(cx, c->all, (size_t)n * c->record);
+    for (int b = c->first; b < c->past && !c->all; b++)
+        if (bucket_bytes(c, b) > c->slab_bytes) mem_free(cx, c->r[b], bucket_bytes(c, b));
 }
 
 static stc_status make_group(counting *c)
@@ -156,8 +170,6 @@ static stc_status make_group(counting *c)
     c->all = NULL;
     c->past = c->first;
     if (spill_takes(cx->root ? cx->root : cx, (size_t)left * c->record)) group_in_memory(c);
-    free_rooms(c, c->spare, c->first);
-    c->spare = c->past;
     if (c->past == c->first) {
         if (!(c->all = mem_array(cx, left, c->record))) return cx->diag.status;
         for (; c->past < c->buckets; c->past++)
@@ -165,21 +177,13 @@ static stc_status make_group(counting *c)
                 c->all + (size_t)(c->begin[c->past] - c->begin[c->first]) * c->record;
     }
     const int64_t begin = c->begin[c->first], n = c->begin[c->past] - begin;
-    for (int k = 0, b = c->first; k < c->parts; k++) {
+    for (int k = 0, b = c->first; k < c->finish; k++) {
         c->part[k].low = b;
-        while (b < c->past && c->begin[b] - begin < n / c->parts * (k + 1))
+        while (b < c->past && c->begin[b] - begin < n / c->finish * (k + 1))
             b++;
-        c->part[k].high = b = k + 1 < c->parts ? b : c->past;
+        c->part[k].high = b = k + 1 < c->finish ? b : c->past;
     }
     return STC_OK;
-}
-
-/* Its blocks are left to the next group. */
-static void end_group(counting *c)
-{
-    const int64_t n = c->begin[c->past] - c->begin[c->first];
-    if (c->all) mem_free(c->t->cx, c->all, (size_t)n * c->record);
-    c->spare = c->all ? c->past : c->first;
 }
 
 /* Of n entries from `at` on, those that may be of the group; how many. *which: NULL, or
@@ -426,17 +430,17 @@ static stc_status close_gaps(counting *c)
 
 /* ---- the whole ------------------------------------------------------------------ */
 
-/* Runs a pass; the first part's error, in their order, is the caller's. */
-static stc_status run_pass(counting *c, void (*pass)(void *context, int k))
+/* Runs a pass of so many parts; the first one's error, in their order, is the caller's. */
+static stc_status run_pass(counting *c, int parts, void (*pass)(void *context, int k))
 {
     ctx *cx = c->t->cx;
     const uint64_t before = cx->steps;
-    for (int k = 0; k < c->parts; k++)
+    for (int k = 0; k < parts; k++)
         c->part[k].cx = (ctx){.root = cx->root ? cx->root : cx, .steps = before};
-    parts_run(c->parts, pass, c);
-    for (int k = 0; k < c->parts; k++)
+    parts_run(parts, pass, c);
+    for (int k = 0; k < parts; k++)
         cx->steps += c->part[k].cx.steps - before;
-    for (int k = 0; k < c->parts; k++) {
+    for (int k = 0; k < parts; k++) {
         if (!c->part[k].cx.diag.status) continue;
         cx->diag = c->part[k].cx.diag;
         return cx->diag.status;
@@ -482,7 +486,7 @@ static bool parts_ready(counting *c, int64_t n)
 {
     ctx *cx = c->t->cx;
     const int64_t each = n / c->parts;
-    c->part = mem_zero(cx, c->parts, sizeof *c->part);
+    c->part = mem_zero(cx, PARTS_MAX, sizeof *c->part);
     c->r = mem_array(cx, c->buckets, sizeof *c->r);
     c->begin = mem_zero(cx, bucket_numbers(c), sizeof *c->begin);
     if (!c->part || !c->r || !c->begin) return false;
@@ -500,7 +504,7 @@ static stc_status pack_buckets(counting *c, bool *done)
     tensor *t = c->t;
     append_room room;
     level *inner = &t->level[1];
-    if (run_pass(c, count_part_of)) return t->cx->diag.status;
+    if (run_pass(c, c->parts, count_part_of)) return t->cx->diag.status;
     for (int k = 0; k < c->parts; k++)
         if (c->part[k].outside) return STC_OK;
     place_buckets(c);
@@ -513,12 +517,14 @@ static stc_status pack_buckets(counting *c, bool *done)
     c->filed = t->vals_owned && inner->a[STC_CRD].owned &&
                spill_takes(t->cx->root ? t->cx->root : t->cx,
                            (size_t)t->vals_cap * type_size(t->type));
+    if (c->filed && c->parts > 1)
+        c->finish = 2 * c->parts < PARTS_MAX ? 2 * c->parts : PARTS_MAX;
     for (c->past = 0; c->past < c->buckets;) {
         c->first = c->past;
         if (make_group(c)) return t->cx->diag.status;
-        const bool failed = run_pass(c, move_part) || run_pass(c, finish_part);
+        const bool failed =
+            run_pass(c, c->parts, move_part) || run_pass(c, c->finish, finish_part);
         end_group(c);
-        if (failed || c->past == c->buckets) free_rooms(c, c->spare, c->past);
         if (failed) return t->cx->diag.status;
     }
     if (close_gaps(c)) return t->cx->diag.status;
@@ -538,9 +544,11 @@ stc_status rows_from_list(tensor *t, const row_list *l, bool *done)
     *done = false;
     if (c.rows < 1 || c.columns < 1 || c.columns > INT32_MAX) return STC_OK;
     c.parts = l->n < SHARED ? 1 : parts_for(cx);
+    c.finish = c.parts;
     plan_buckets(&c, l->n);
     const stc_status s = parts_ready(&c, l->n) ? pack_buckets(&c, done) : cx->diag.status;
-    mem_free(cx, c.part, (size_t)c.parts * sizeof *c.part);
+    free_slabs(&c);
+    mem_free(cx, c.part, PARTS_MAX * sizeof *c.part);
     mem_free(cx, c.r, (size_t)c.buckets * sizeof *c.r);
     mem_free(cx, c.begin, (size_t)bucket_numbers(&c) * sizeof *c.begin);
     return s;

@@ -424,8 +424,10 @@ START_TEST(written_in_place)
 }
 END_TEST
 
-/* Scattered entries, several a row. */
-static stc_tensor *scattered(stc_machine *m, uint64_t seed)
+/* Scattered entries, several a row; half of them in the first columns, if those are
+ * crowded.
+ */
+static stc_tensor *scattered(stc_machine *m, uint64_t seed, bool crowded)
 {
     enum { N = 7000, EACH = 70 };
     static int64_t at[2 * N * EACH];
@@ -435,6 +437,7 @@ static stc_tensor *scattered(stc_machine *m, uint64_t seed)
     for (int64_t k = 0; k < N * EACH; k++) {
         at[2 * k] = k / EACH;
         at[2 * k + 1] = k % EACH * (N / EACH) + (int64_t)(seed >> 40) % (N / EACH);
+        if (crowded && k % EACH < EACH / 2) at[2 * k + 1] = k % EACH;
         v[k] = (double)(seed >> 60) + 1;
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
     }
@@ -443,9 +446,9 @@ static stc_tensor *scattered(stc_machine *m, uint64_t seed)
     return t;
 }
 
-static stc_tensor *made(stc_machine *m, const char *text)
+static stc_tensor *made(stc_machine *m, const char *text, bool crowded)
 {
-    stc_tensor *a = scattered(m, 1), *b = scattered(m, 2), *c;
+    stc_tensor *a = scattered(m, 1, crowded), *b = scattered(m, 2, false), *c;
     const stc_decl d[] = {{.name = "A", .format = "csr", .type = -1, .order = -1},
                           {.name = "C", .format = "csr", .type = -1, .order = -1},
                           {.name = "B", .format = "csr", .type = -1, .order = -1}};
@@ -556,7 +559,7 @@ START_TEST(changed_in_files)
     stc_tensor *a, *t;
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
     m->cx.grain = 1 << 16;
-    a = scattered(m, 1);
+    a = scattered(m, 1, false);
     ck_ok(m, stc_tensor_write(a, path));
     stc_tensor_free(a);
     ck_ok(m, stc_session_open(m, &s));
@@ -576,15 +579,16 @@ END_TEST
 /* What parts of results go to files, and by which way, changes nothing of them. */
 START_TEST(made_in_files)
 {
-    enum { TEXTS = 3 };
+    enum { TEXTS = 4 };
     static const char *const texts[] = {"C(j,i) = A(i,j)", "C(i,j) = A(i,j) + B(i,j)",
-                                        "C(i,j) = A(i,j) * A(i,j)"};
+                                        "C(i,j) = A(i,j) * A(i,j)", "C(j,i) = A(i,j)"};
     const stc_config config = {.spill = "/tmp", .max_memory = 8 << 20, .threads = 2};
     stc_machine *small, *large;
     ck_assert_int_eq(stc_open(&config, &small), STC_OK);
     ck_assert_int_eq(stc_open(NULL, &large), STC_OK);
     const char *const text = texts[_i % TEXTS];
-    stc_tensor *c = made(small, text), *other = made(large, text);
+    const bool crowded = _i % TEXTS == TEXTS - 1;
+    stc_tensor *c = made(small, text, crowded), *other = made(large, text, crowded);
     ck_assert(spill_takes(c->cx, (size_t)c->nvals * sizeof(double)));
     same(c, other, text);
     written_with_sums(small, c, _i >= TEXTS);
@@ -656,7 +660,7 @@ Suite *suite_stt(void)
     tcase_add_test(c, written_past_the_cache);
     tcase_add_loop_test(c, written_in_place, 0, 4);
     tcase_add_test(c, sums_of_pieces);
-    tcase_add_loop_test(c, made_in_files, 0, 6);
+    tcase_add_loop_test(c, made_in_files, 0, 8);
     tcase_add_loop_test(c, changed_in_files, 0, 3);
     tcase_add_test(c, written_without_memory);
     suite_add_tcase(s, c);

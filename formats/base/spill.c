@@ -34,7 +34,7 @@ enum {
     USUAL = 1 << 26, /* without a cap                                 */
     SLOTS = 32,
     DIRECT = 1 << 18, /* from so many bytes on past the page cache  */
-    ROOMS = 2         /* of whole pages, for that, which are kept    */
+    ROOMS = 4         /* of whole pages, for that, which are kept    */
 };
 #define SLOT (UINT64_C(1) << 37)
 

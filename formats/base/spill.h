@@ -45,7 +45,7 @@ void spill_unsum(void *block, size_t there);
 bool spill_summed(void *block, size_t n, uint64_t *sum);
 /* Room for SPILL_ROOM bytes of a block, into which spill_read puts n from byte `at` on, a
  * multiple of that, past the system's cache, for bytes needed once. NULL, or false:
- * they are to be had from memory alone. A machine keeps two of them. */
+ * they are to be had from memory alone. A machine keeps a few of them. */
 enum { SPILL_ROOM = 1 << 21 };
 char *spill_room(void *block);
 bool spill_read(void *block, size_t at, char *room, size_t n);

@@ -3,14 +3,23 @@
  * Everything is little-endian. A file is a header of `header` bytes, a multiple of 64,
  * and behind it the arrays, each beginning at a multiple of 64. The header:
  *
- *     0   8  magic             93 53 54 54 0d 0a 1a 0a
- *     8   4  version           2, or 3 if a level has a number; of 1 other sums are read,
- * too 12  4  header            its bytes 16  8  file              the bytes of the whole
- * file 24  8  sum               of the header, these 8 bytes taken as 0 32  1  type as in
- * stc_type 33  1  order 34  1  levels 35  1  0 36  4  arrays 40  16 fill              as an
- * element is stored, zeros behind it 56  4  name              its bytes 60  4  0 64  8  a
- * mode            its extent: `order` of these 80 a level           `levels` of these (in
- * version 3, 88) 32 an array          `arrays` of these the name, and zeros up to `header`
+ *      0   8  magic     93 53 54 54 0d 0a 1a 0a
+ *      8   4  version   2, or 3 if a level has a number; of 1 other sums are read, too
+ *     12   4  header    its bytes
+ *     16   8  file      the bytes of the whole file
+ *     24   8  sum       of the header, these 8 bytes taken as 0
+ *     32   1  type      as in stc_type
+ *     33   1  order
+ *     34   1  levels
+ *     35   1  0
+ *     36   4  arrays
+ *     40  16  fill      as an element is stored, zeros behind it
+ *     56   4  name      its bytes
+ *     60   4  0
+ *     64   8  a mode    its extent: `order` of these
+ *         80  a level   `levels` of these (in version 3, 88)
+ *         32  an array  `arrays` of these
+ *             the name, and zeros up to `header`
  *
  *     level:  0 1 flags, 1 1 op, 2 1 mode, 3 1 mode2, 4 1 modes, 5 3 zeros, 8 8 k,
  *             16 64 the kind's name, zeros behind it, 80 8 the number that the kind takes
