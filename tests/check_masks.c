@@ -1,6 +1,7 @@
 /* check_masks.c: `e where m`: on statements, which name what the mask has and keep the
  * rest, in expressions and reductions; and `//=`, `%=`. */
 #include "check.h"
+#include "../src/api/api.h"
 
 #define PRINTS(script, want) expect_printed(false, script, STC_OK, want)
 #define FAILS(script, want) expect_printed(false, script, STC_ERR_PROGRAM, want)
@@ -233,6 +234,46 @@ START_TEST(sums_meet_by_rows)
 }
 END_TEST
 
+/* A sum that adds to wherever entries are, under a mask of a vector: what a statement more
+ * would store, and at the cost of the entries that there are, not of every place. */
+START_TEST(pushed_under_masks)
+{
+    static const char *const to[] = {"svec", "dense", "hash"};
+    static const char *const mask[] = {"!w(j)", "w(j)", "x(j) > 0.5", "j < 9"};
+    static const char *const sum[] = {"= sum(i: v(i) * A(i,j))", "+= v(i) * A(i,j)",
+                                      "= sum(i: (v(i) > 0.5) * A(i,j))"};
+    const bool all = _i % 3 == 1; /* a dense one has every place */
+    for (int k = 0; k < 3; k++) {
+        const char *const f = to[_i % 3], *const m = mask[_i / 3];
+        char text[1200];
+        stc_machine *mc;
+        stc_session *s;
+        ck_assert(!stc_open(NULL, &mc) && !stc_session_open(mc, &s));
+        ck_ok(mc, stc_session_exec(
+                      s,
+                      "n = 300000\ntensor A csr f64 [n,n] = random(density=3e-6, seed=1)\n"
+                      "tensor v svec f64 [n] = random(density=0.001, seed=2)\n"
+                      "tensor w svec f64 [n] = random(density=0.01, seed=3)\n"
+                      "tensor x dense f64 [n] = random(density=1, seed=4)\n",
+                      "operands"));
+        snprintf(text, sizeof text,
+                 "tensor r %s f64 [n]\nr(i) = v(i) * x(i)\nq = r\n"
+                 "r(j) %s where %s\n",
+                 f, sum[k], m);
+        mc->cx.max_steps = all ? 0 : 100000;
+        ck_ok(mc, stc_session_exec(s, text, text));
+        mc->cx.max_steps = 0;
+        snprintf(text, sizeof text,
+                 "t(j) %s\nq(j) %s t(j) where %s\n"
+                 "assert max(j: abs(q(j) - r(j))) < 1e-12\nassert stored(q) == stored(r)\n",
+                 k == 1 ? "= v(i) * A(i,j)" : sum[k], k == 1 ? "+=" : "=", m);
+        ck_ok(mc, stc_session_exec(s, text, text));
+        stc_session_close(s);
+        stc_close(mc);
+    }
+}
+END_TEST
+
 Suite *suite_masks(void)
 {
     Suite *s = suite_create("masks");
@@ -246,6 +287,7 @@ Suite *suite_masks(void)
     tcase_add_test(c, undone);
     tcase_add_test(c, floored);
     tcase_add_test(c, sums_meet_by_rows);
+    tcase_add_loop_test(c, pushed_under_masks, 0, 12);
     suite_add_tcase(s, c);
     return s;
 }
