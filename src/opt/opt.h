@@ -278,11 +278,12 @@ void rename_in(const program *p, bexpr *e, const int *to);
 stc_status windows(opt *o, bexpr **at);
 
 /* share.c: a read of an earlier step of that type that computes e: *done; notes a step for
- * that; reductions that stand in the statement and are computed somewhere already, or
- * twice.
+ * that; reductions that stand in an expression, or in the statement, and are computed
+ * somewhere already, or twice.
  */
 stc_status share_step(opt *o, const bexpr *e, stc_type type, factor *out, bool *done);
 void share_note(opt_step *step, const factor *result);
+stc_status share_in(opt *o, bexpr **at);
 stc_status share_rest(opt *o);
 
 /* The same for equal expressions of one program, in whatever order; whether two are equal.

@@ -138,6 +138,30 @@ static bool pays_kept(const opt *o, const bexpr *r, const way *w, product *x)
            pays_apart(o, x, w, true);
 }
 
+/* Whether a reduction of several indices is in e, or one below something that isn't a
+ * conversion. */
+static bool has_inner(const bexpr *e, bool top)
+{
+    if (e->kind == B_REDUCE && (!top || e->nindex > 1)) return true;
+    top = top && e->kind == B_CONV;
+    for (int k = 0; k < e->nargs; k++)
+        if (has_inner(e->args[k], top)) return true;
+    return false;
+}
+
+/* The reduction becomes a step, and before it what is worth one in its factors. */
+static stc_status take_all(opt *o, bexpr **at, const way *w, product *x)
+{
+    bexpr **const inside = &(*at)->args[0];
+    if (has_inner(*inside, false)) {
+        const way in = below(o, *at, 0, w);
+        stc_status st = visit(o, inside, &in);
+        if (!st) st = share_in(o, inside);
+        if (st || !factors_of(o, *at, x)) return st;
+    }
+    return take_whole(o, x, at);
+}
+
 static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
 {
     product *x = arena_room(o->a, 1, sizeof *x);
@@ -161,7 +185,7 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
     const bool everywhere = w->density >= 1 && !w->settles;
     if (pays_kept(o, *at, w, x) || (several && everywhere && turns_result(o, x))) {
         *done = true;
-        return take_whole(o, x, at);
+        return take_all(o, at, w, x);
     }
     /* as often as it has results, or for each of theirs at more places */
     const bool again =
@@ -171,7 +195,7 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
         !pays_apart(o, x, w, false))
         return STC_OK;
     *done = true;
-    return take_whole(o, x, at);
+    return take_all(o, at, w, x);
 }
 
 static stc_status visit(opt *o, bexpr **at, const way *w)
@@ -194,17 +218,6 @@ static stc_status visit(opt *o, bexpr **at, const way *w)
 }
 
 /* ---- the statement ------------------------------------------------------------------ */
-
-/* Whether a reduction of several indices is in e, or one below something that isn't a
- * conversion. */
-static bool has_inner(const bexpr *e, bool top)
-{
-    if (e->kind == B_REDUCE && (!top || e->nindex > 1)) return true;
-    top = top && e->kind == B_CONV;
-    for (int k = 0; k < e->nargs; k++)
-        if (has_inner(e->args[k], top)) return true;
-    return false;
-}
 
 bool opt_reduces(const program *p, const bstmt *s)
 {

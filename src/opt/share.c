@@ -335,13 +335,25 @@ static stc_status take_first(opt *o, const reductions *left, bool *done)
     return STC_OK;
 }
 
+static stc_status share_left(opt *o, bexpr **at, reductions *left)
+{
+    bool done = false;
+    left->n = 0;
+    stc_status st = read_steps(o, at, left);
+    if (!st) st = take_first(o, left, &done);
+    return st || !done ? st : share_left(o, at, left); /* what was below it is gone */
+}
+
+stc_status share_in(opt *o, bexpr **at)
+{
+    reductions left;
+    return share_left(o, at, &left);
+}
+
 stc_status share_rest(opt *o)
 {
-    reductions left = {.n = 0};
-    bool done = false;
-    stc_status st = read_steps(o, &o->s->value, &left);
-    if (!st) st = take_first(o, &left, &done);
-    if (st || done) return st ? st : share_rest(o); /* what was below it is gone */
+    reductions left;
+    stc_status st = share_left(o, &o->s->value, &left);
     for (int k = 0; k < left.n && !st && o->known && o->known->book; k++)
         st = book_stands(o, *left.at[k]);
     return st;
