@@ -627,7 +627,10 @@ stc_status session_integer(stc_session *s, const script *in, const ast *expressi
         return STC_OK;
     default:
         return fail_source(&in->src, STC_ERR_PROGRAM, expression->at,
-                           "%s is of type %s, not an integer", what, type_name(type));
+                           "%s is of type %s, not an integer%s", what, type_name(type),
+                           expression->kind == N_BINARY && expression->op == OPR_DIV
+                               ? "; `//` floors"
+                               : "");
     }
 }
 
