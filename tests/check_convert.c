@@ -1,6 +1,5 @@
 /* check_convert.c: tensors from every format to every other: the elements stay, whatever
  * allocation fails on the way, and in every type; new fills; what is too large for it. */
-#include "../formats/compact.h"
 #include "../formats/internal.h"
 #include "../src/api/api.h"
 #include "../src/lang/lang.h"
