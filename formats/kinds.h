@@ -129,6 +129,10 @@ void segments_again(level *lv, int64_t parent);
 /* The first coordinate that occurs twice in an unordered fiber. */
 stc_status segments_unique(ctx *cx, const level *lv, int64_t parents);
 
+/* Edges of levels all of whose places are there beforehand (bytemap, slots): which parent a
+ * place is below follows from where it is. */
+stc_status places_edges(ctx *cx, level *lv, int64_t parent);
+
 /* Levels whose intervals cover their fibers (rle, lz77): as the functions of a kind.
  * until: the open fiber is covered up to coordinate i; fibers: those of parents before
  * `parent` are closed. covers.c. */
