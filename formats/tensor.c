@@ -480,7 +480,7 @@ static int64_t count_places(const level *lv)
         const cursor up = {.at = p, .at_end = p + 1};
         cursor c;
         for (cursor_open(&c, lv, &up); c.lo != CURSOR_END; cursor_next(&c))
-            n += c.hi - c.lo;
+            n += (c.hi - c.lo) * (c.pos_end - c.pos);
     }
     return n;
 }

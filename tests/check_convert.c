@@ -36,6 +36,8 @@ static const char *const formats[] = {
     "(i,j) -> (i : hashed, j : compressed)",
     "(i,j) -> (i : compressed, j : hashed(index64))",
     "(i,j) -> (i : hashed(64), j : compressed)",
+    "(i,j) -> (i : hashed(nonunique), j : singleton)",
+    "(i,j) -> (j : hashed(6000, nonunique), i : singleton)",
     "(i,j) -> (i : dense, j : hashed(64))",
     "(i,j) -> (j : hashed(64, index64), i : hashed(100))",
     "(i,j) -> (j-i : hashed(3000), i : range, j : offset)",
