@@ -284,6 +284,10 @@ struct level_kind {
     stc_status (*append_fibers)(ctx *cx, level *lv, int64_t parent, int n, const int *start,
                                 const int32_t *lo, int64_t next, const void *from,
                                 void *vals, size_t size);
+    /* After append_finish of a whole level, and not of a part of one that threads assemble:
+     * what is found out from all of its coordinates, as where to search for each. Optional.
+     */
+    stc_status (*append_seal)(ctx *cx, level *lv, int64_t parents);
     /* The position that coordinate i of `parent` would get, where what is passed over
      * gets some as well; NULL: lv->size. */
     int64_t (*append_next)(const level *lv, int64_t parent, int64_t i);

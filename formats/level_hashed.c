@@ -256,12 +256,6 @@ static stc_status hashed_coord(ctx *cx, level *lv, int64_t parent, int64_t i, in
     return STC_OK;
 }
 
-static stc_status hashed_finish(ctx *cx, level *lv, int64_t parents)
-{
-    if (segments_finish(cx, lv, parents)) return cx->diag.status;
-    return hash_all(cx, lv, parents);
-}
-
 static stc_status hashed_pack(ctx *cx, level *lv, pack_in *in)
 {
     if (segments_pack(cx, lv, in)) return cx->diag.status;
@@ -345,7 +339,11 @@ const level_kind level_hashed = {
     .append_init = segments_init,
     .append_coord = hashed_coord,
     .append_edges = segments_edges,
-    .append_finish = hashed_finish,
+    .append_finish = segments_finish,
+    .append_seal = hash_all,
+    .join_room = segments_room,
+    .join_done = segments_done,
+    .join_again = segments_again,
     .pack = hashed_pack,
     .check = hashed_check,
 };
