@@ -5,7 +5,6 @@
  * in their own arrays, which have room for the next one then. Other tensors are listed,
  * sifted and packed again.
  */
-#include "compact.h"
 #include "internal.h"
 #include "rows.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 /* element.c: reading one element of a tensor of any format.
  *
- * At each level the coordinate follows from the map; it is located where the
- * level can, sought where it is in order, and searched for elsewhere. A level
+ * At each level the coordinate follows from the map; it is located where the level can
+ * and has it once, sought where it is in order, and searched for elsewhere. A level
  * that counts entries is walked whole: any of its coordinates may lead there.
  */
 #include "internal.h"
@@ -47,7 +47,7 @@ static void search_level(search *s, int l, const cursor *up)
                 if (cursor_stand(&c, k)) found_at(s, l, &c);
             }
         }
-    } else if (lv->kind->caps & CAP_LOCATE) {
+    } else if (lv->kind->caps & CAP_LOCATE && lv->props & PROP_UNIQUE) {
         lv->kind->locate(&c, lv, up, i);
         if (c.at != NONE) found_at(s, l, &c);
     } else if (lv->props & PROP_ORDERED) {

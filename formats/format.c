@@ -385,6 +385,13 @@ bool format_implied(const format *f, int l, int *diff, int *other)
     return false;
 }
 
+uint8_t level_flags(const level_kind *k, uint8_t flags)
+{
+    if (k->fixed & PROP_UNIQUE) flags &= (uint8_t)~FMT_NONUNIQUE;
+    if (k->fixed & PROP_ORDERED) flags &= (uint8_t)~FMT_UNORDERED;
+    return flags;
+}
+
 static const char *flags_fault(const format *f, int l)
 {
     const level_spec *s = &f->level[l];

@@ -95,6 +95,10 @@ uint32_t format_props(const format *f, int l);
  * coordinate of it: a level that can't chain them. Such ones are gone through by
  * tensor_walk alone. */
 bool format_apart(const format *f, int l);
+/* Flags without those that take back what the kind's data keeps all the same: it is
+ * promised still. A dense level lists each coordinate once and in order, whatever it may
+ * do. */
+uint8_t level_flags(const level_kind *k, uint8_t flags);
 /* Refuses what can't be: a mode that no level determines, flags that a kind
  * doesn't take, a branchless level at the root. `why` gets the reason. */
 bool format_valid(const format *f, char *why, size_t size);

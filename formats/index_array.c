@@ -114,6 +114,21 @@ void index_fill(index_array *a, int64_t from, int64_t to, int64_t v)
     }
 }
 
+stc_status index_cover(ctx *cx, index_array *a, int64_t len, int64_t v)
+{
+    enum { STEP = 64 };
+    int64_t at = a->len;
+    if (len <= at) return STC_OK;
+    if (index_resize(cx, a, len)) return cx->diag.status;
+    for (int64_t end; at < len; at = end) {
+        end = len - at < WORK_BLOCK ? len : at + WORK_BLOCK;
+        index_fill(a, at, end, v);
+        if (work_done(cx, (uint64_t)(end - at) * (uint64_t)a->stride / STEP))
+            return cx->diag.status;
+    }
+    return STC_OK;
+}
+
 stc_status index_push(ctx *cx, index_array *a, int64_t v)
 {
     if (a->width == 4 && (v > INT32_MAX || v < INT32_MIN) && index_widen(cx, a)) {

@@ -120,6 +120,10 @@ stc_status segments_init(ctx *cx, level *lv, int64_t parents);
 stc_status segments_edges(ctx *cx, level *lv, int64_t parent);
 stc_status segments_finish(ctx *cx, level *lv, int64_t parents);
 stc_status segments_pack(ctx *cx, level *lv, pack_in *in);
+/* Whether a nonunique level needs no second position for entry e, which has
+ * the coordinate of the one before it: where the branchless levels below agree
+ * too, both are the same coordinates so far. */
+bool pack_same_chain(const pack_in *in, int64_t e);
 /* What refuses a format's index32 when the data outgrew it. */
 stc_status segments_width(ctx *cx, const level *lv);
 /* In bulk: level.h. */
@@ -128,6 +132,10 @@ void segments_done(level *lv, int64_t n, int64_t parents);
 void segments_again(level *lv, int64_t parent);
 /* The first coordinate that occurs twice in an unordered fiber. */
 stc_status segments_unique(ctx *cx, const level *lv, int64_t parents);
+
+/* Edges of levels all of whose places are there beforehand (bytemap, slots): which parent a
+ * place is below follows from where it is. */
+stc_status places_edges(ctx *cx, level *lv, int64_t parent);
 
 /* Levels whose intervals cover their fibers (rle, lz77): as the functions of a kind.
  * until: the open fiber is covered up to coordinate i; fibers: those of parents before

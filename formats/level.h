@@ -88,6 +88,8 @@ stc_status index_reserve(ctx *cx, index_array *a, int64_t cap);       /* room, u
 stc_status index_widen(ctx *cx, index_array *a);                      /* to 8 bytes     */
 void index_set(index_array *a, int64_t i, int64_t v);                 /* v must fit     */
 void index_fill(index_array *a, int64_t from, int64_t to, int64_t v); /* the same */
+/* At least `len` elements; new ones are v. A step is 64 bytes. */
+stc_status index_cover(ctx *cx, index_array *a, int64_t len, int64_t v);
 void index_free(ctx *cx, index_array *a);
 /* Gives back room that is far more than the length, if the allocator takes it. */
 void index_trim(ctx *cx, index_array *a);
@@ -282,6 +284,10 @@ struct level_kind {
     stc_status (*append_fibers)(ctx *cx, level *lv, int64_t parent, int n, const int *start,
                                 const int32_t *lo, int64_t next, const void *from,
                                 void *vals, size_t size);
+    /* After append_finish of a whole level, and not of a part of one that threads assemble:
+     * what is found out from all of its coordinates, as where to search for each. Optional.
+     */
+    stc_status (*append_seal)(ctx *cx, level *lv, int64_t parents);
     /* The position that coordinate i of `parent` would get, where what is passed over
      * gets some as well; NULL: lv->size. */
     int64_t (*append_next)(const level *lv, int64_t parent, int64_t i);

@@ -178,13 +178,9 @@ static stc_status words_of(ctx *cx, int64_t size, int64_t *words)
 /* The map gets at least `size` flags; new ones are 0. */
 static stc_status cover(ctx *cx, level *lv, int64_t size)
 {
-    index_array *aux = &lv->a[STC_AUX];
-    const int64_t old = aux->len;
     int64_t words;
     if (words_of(cx, size, &words)) return cx->diag.status;
-    if (words <= old) return STC_OK;
-    if (index_resize(cx, aux, words)) return cx->diag.status;
-    return work_clear(cx, (char *)aux->data + old * WORD, 0, (size_t)(words - old) * WORD);
+    return index_cover(cx, &lv->a[STC_AUX], words, 0);
 }
 
 static stc_status clear(ctx *cx, level *lv, int64_t size)
@@ -216,14 +212,6 @@ static stc_status bytemap_coord(ctx *cx, level *lv, int64_t parent, int64_t i, i
     if (cover(cx, lv, end)) return cx->diag.status;
     *pos = first + (i - lv->base);
     ((uint8_t *)lv->a[STC_AUX].data)[*pos] = 1;
-    return STC_OK;
-}
-
-static stc_status bytemap_edges(ctx *cx, level *lv, int64_t parent)
-{
-    (void)cx;
-    (void)lv;
-    (void)parent;
     return STC_OK;
 }
 
@@ -297,7 +285,7 @@ const level_kind level_bytemap = {
     .size = bytemap_size,
     .append_init = bytemap_init,
     .append_coord = bytemap_coord,
-    .append_edges = bytemap_edges,
+    .append_edges = places_edges,
     .append_finish = bytemap_finish,
     .pack = bytemap_pack,
     .check = bytemap_check,

@@ -9,7 +9,8 @@
  * grows in place, and its buckets are made anew only when they are half full.
  * `home` gives the bucket where the search for a coordinate begins; it goes on
  * to the next bucket, cyclically. Formats paper, §3.1 (there, buckets
- * themselves are the positions).
+ * themselves are the positions). With `nonunique` a coordinate's positions are
+ * neighbours, and the first of them alone has a bucket.
  */
 #include "kinds.h"
 
@@ -22,6 +23,16 @@ static uint64_t home(int64_t i, int64_t buckets)
     return n >> 32 ? h % n : (h >> 32) * n >> 32;
 }
 
+/* One past the last of the positions before `end` that share that of coordinate p. */
+static int64_t group_end(const level *lv, int64_t p, int64_t end)
+{
+    const index_array *crd = &lv->a[STC_CRD];
+    const int64_t i = index_get(crd, p++);
+    while (!(lv->props & PROP_UNIQUE) && p < end && index_get(crd, p) == i)
+        p++;
+    return p;
+}
+
 static void settle(cursor *c)
 {
     if (c->p >= c->end) {
@@ -31,7 +42,7 @@ static void settle(cursor *c)
     c->lo = index_get(&c->lv->a[STC_CRD], c->p);
     c->hi = c->lo + 1;
     c->pos = c->p;
-    c->pos_end = c->p + 1;
+    c->pos_end = group_end(c->lv, c->p, c->end);
 }
 
 static void hashed_open(cursor *c, const level *lv, const cursor *up)
@@ -41,7 +52,7 @@ static void hashed_open(cursor *c, const level *lv, const cursor *up)
 
 static void hashed_next(cursor *c)
 {
-    c->p++;
+    c->p = c->pos_end;
     settle(c);
 }
 
@@ -50,6 +61,14 @@ static void hashed_next(cursor *c)
 typedef struct fiber {
     int64_t begin, end, first, buckets;
 } fiber;
+
+/* Whether position p of a fiber has the coordinate of the one before it. */
+static bool repeats(const level *lv, const fiber *f, int64_t p)
+{
+    const index_array *crd = &lv->a[STC_CRD];
+    return !(lv->props & PROP_UNIQUE) && p > f->begin &&
+           index_get(crd, p) == index_get(crd, p - 1);
+}
 
 static fiber fiber_of(const level *lv, int64_t parent)
 {
@@ -74,12 +93,14 @@ static int64_t find(const level *lv, const fiber *f, int64_t i)
 
 static void hashed_locate(cursor *c, const level *lv, const cursor *up, int64_t i)
 {
-    int64_t begin, end, p = NONE;
-    if (parent_range(up, &begin, &end)) {
-        const fiber f = fiber_of(lv, begin);
-        p = find(lv, &f, i);
-    }
-    cursor_place(c, lv, up, i, p);
+    int64_t begin, end;
+    cursor_place(c, lv, up, i, NONE);
+    if (!parent_range(up, &begin, &end)) return;
+    const fiber f = fiber_of(lv, begin);
+    const int64_t p = find(lv, &f, i);
+    if (p == NONE) return;
+    c->at = p;
+    c->at_end = group_end(lv, p, f.end);
 }
 
 /* Index arrays of 32 bits, as almost all are: no look at widths in the loop. */
@@ -144,7 +165,7 @@ static stc_status hash_fiber(ctx *cx, const level *lv, index_array *aux, const f
 {
     for (int64_t p = f->begin; p < f->end; p++) {
         if (work_due(cx, p)) return cx->diag.status;
-        settle_in(aux, f, index_get(&lv->a[STC_CRD], p), p);
+        if (!repeats(lv, f, p)) settle_in(aux, f, index_get(&lv->a[STC_CRD], p), p);
     }
     return STC_OK;
 }
@@ -224,19 +245,15 @@ static stc_status hashed_coord(ctx *cx, level *lv, int64_t parent, int64_t i, in
     index_array *crd = &lv->a[STC_CRD];
     (void)parent;
     if (!in_extent(lv, i)) return refuse_append(cx, lv, i, 0);
-    if (crd->len > lv->open_count && i <= index_get(crd, crd->len - 1)) {
-        return refuse_append(cx, lv, i, index_get(crd, crd->len - 1));
+    if (crd->len > lv->open_count) {
+        const int64_t last = index_get(crd, crd->len - 1);
+        if (i < last || (i == last && lv->props & PROP_UNIQUE))
+            return refuse_append(cx, lv, i, last);
     }
     *pos = crd->len;
     if (index_push(cx, crd, i)) return cx->diag.status;
     lv->size = crd->len;
     return STC_OK;
-}
-
-static stc_status hashed_finish(ctx *cx, level *lv, int64_t parents)
-{
-    if (segments_finish(cx, lv, parents)) return cx->diag.status;
-    return hash_all(cx, lv, parents);
 }
 
 static stc_status hashed_pack(ctx *cx, level *lv, pack_in *in)
@@ -245,10 +262,12 @@ static stc_status hashed_pack(ctx *cx, level *lv, pack_in *in)
     return hash_all(cx, lv, in->parents);
 }
 
-/* As many positions of fiber p as it has coordinates, and no others. */
+/* As many positions of the fiber as it has coordinates, and no others. */
 static stc_status check_buckets(ctx *cx, const level *lv, int64_t parent, const fiber *f)
 {
-    int64_t used = 0;
+    int64_t used = 0, coords = f->end - f->begin;
+    for (int64_t p = f->begin; !(lv->props & PROP_UNIQUE) && p < f->end; p++)
+        coords -= repeats(lv, f, p);
     for (int64_t b = f->first; b < f->first + f->buckets; b++) {
         if (work_due(cx, b)) return cx->diag.status;
         const int64_t p = index_get(&lv->a[STC_AUX], b);
@@ -259,10 +278,10 @@ static stc_status check_buckets(ctx *cx, const level *lv, int64_t parent, const 
                     "bucket %lld holds position %lld, which is outside its fiber %lld:%lld",
                     (long long)b, (long long)p, (long long)f->begin, (long long)f->end);
     }
-    if (used == f->end - f->begin) return STC_OK;
+    if (used == coords) return STC_OK;
     return fail(cx, STC_ERR_DATA,
                 "fiber %lld has %lld occupied buckets for %lld coordinates",
-                (long long)parent, (long long)used, (long long)(f->end - f->begin));
+                (long long)parent, (long long)used, (long long)coords);
 }
 
 static stc_status check_coords(ctx *cx, const level *lv, const fiber *f)
@@ -271,12 +290,15 @@ static stc_status check_coords(ctx *cx, const level *lv, const fiber *f)
         const int64_t i = index_get(&lv->a[STC_CRD], p);
         if (work_due(cx, p)) return cx->diag.status;
         if (!in_extent(lv, i)) return bad_coord(cx, lv, p, i);
+        if (repeats(lv, f, p)) continue;
         const int64_t found = find(lv, f, i);
         if (found == p) continue;
-        return fail(cx, STC_ERR_DATA,
-                    found == NONE ? "coordinate %lld at position %lld isn't in its buckets"
-                                  : "coordinate %lld at position %lld occurs twice",
-                    (long long)i, (long long)p);
+        return fail(cx, STC_ERR_DATA, "coordinate %lld at position %lld %s", (long long)i,
+                    (long long)p,
+                    found == NONE ? "isn't in its buckets"
+                    : lv->props & PROP_UNIQUE
+                        ? "occurs twice"
+                        : "is stored apart from others that are equal");
     }
     return STC_OK;
 }
@@ -303,7 +325,7 @@ const level_kind level_hashed = {
     .letter = 'h',
     .caps = CAP_ITER | CAP_LOCATE | CAP_APPEND | CAP_PACK | CAP_POSITION,
     .props = PROP_UNIQUE | PROP_COMPACT,
-    .fixed = PROP_UNIQUE | PROP_COMPACT,
+    .fixed = PROP_COMPACT,
     .arrays = 1 << STC_POS | 1 << STC_CRD | 1 << STC_AUX,
     .open = hashed_open,
     .next = hashed_next,
@@ -317,7 +339,11 @@ const level_kind level_hashed = {
     .append_init = segments_init,
     .append_coord = hashed_coord,
     .append_edges = segments_edges,
-    .append_finish = hashed_finish,
+    .append_finish = segments_finish,
+    .append_seal = hash_all,
+    .join_room = segments_room,
+    .join_done = segments_done,
+    .join_again = segments_again,
     .pack = hashed_pack,
     .check = hashed_check,
 };

@@ -5,7 +5,8 @@
  * begins at slot (i - base) mod width and goes on to the next one, cyclically, until it
  * finds i or a free slot. A coordinate's position is its slot, and what is below a free one
  * is padding: so every place is known before anything is stored, and none of them moves.
- * Formats paper, §3.1, tables 2 and 4: the width is W, and isn't rounded. level_hashed.c,
+ * Formats paper, §3.1, tables 2 and 4: the width is W, and isn't rounded. With `nonunique`
+ * each time that a coordinate occurs takes a slot: the next free one. level_hashed.c,
  * without a width, has a list of coordinates a parent, and a table of their positions.
  */
 #include "kinds.h"
@@ -32,12 +33,28 @@ static int64_t search(const level *lv, int64_t first, int64_t i)
     return NONE;
 }
 
-/* How many slots a search looked at that ended at p. */
-static uint64_t steps_to(const level *lv, int64_t first, int64_t i, int64_t p)
+static int64_t home_of(const level *lv, int64_t first, int64_t i)
 {
-    const int64_t width = width_of(lv), home = (i - lv->base) % width;
-    if (p == NONE) return (uint64_t)width;
-    return (uint64_t)(p - first < home ? p - first - home + width : p - first - home) + 1;
+    return first + (i - lv->base) % width_of(lv);
+}
+
+/* The first free slot that a search for coordinate i comes to from slot p on: NONE if all
+ * are taken. */
+static int64_t free_from(const level *lv, int64_t first, int64_t i, int64_t p)
+{
+    const int64_t end = first + width_of(lv), home = home_of(lv, first, i);
+    do {
+        if (index_get(&lv->a[STC_CRD], p) == unlabeled(lv)) return p;
+        p = p + 1 == end ? first : p + 1;
+    } while (p != home);
+    return NONE;
+}
+
+/* How many slots a search from slot `from` on looked at that ended at p. */
+static uint64_t steps_to(const level *lv, int64_t from, int64_t p)
+{
+    if (p == NONE) return (uint64_t)width_of(lv);
+    return (uint64_t)(p < from ? p - from + width_of(lv) : p - from) + 1;
 }
 
 static int64_t find(const level *lv, int64_t parent, int64_t i)
@@ -63,6 +80,8 @@ static void settle(cursor *c)
     c->hi = c->lo + 1;
     c->pos = c->p;
     c->pos_end = c->p + 1;
+    while (c->pos_end < c->end && index_get(crd, c->pos_end) == c->lo)
+        c->pos_end++;
 }
 
 static void slots_open(cursor *c, const level *lv, const cursor *up)
@@ -82,7 +101,7 @@ static void slots_open(cursor *c, const level *lv, const cursor *up)
 
 static void slots_next(cursor *c)
 {
-    c->p++;
+    c->p = c->pos_end;
     settle(c);
 }
 
@@ -156,13 +175,7 @@ static stc_status slots_of(ctx *cx, const level *lv, int64_t parents, int64_t *s
 /* There are at least `size` slots; new ones are free. */
 static stc_status cover(ctx *cx, level *lv, int64_t size)
 {
-    index_array *crd = &lv->a[STC_CRD];
-    int64_t at = crd->len;
-    if (size <= at) return STC_OK;
-    if (index_resize(cx, crd, size)) return cx->diag.status;
-    for (int64_t end; (end = work_block(cx, at, size)) > at; at = end)
-        index_fill(crd, at, end, unlabeled(lv));
-    return at < size ? cx->diag.status : STC_OK;
+    return index_cover(cx, &lv->a[STC_CRD], size, unlabeled(lv));
 }
 
 static stc_status clear(ctx *cx, level *lv, int64_t size)
@@ -187,7 +200,8 @@ static stc_status slots_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int
     if (slots_of(cx, lv, parent, &first)) return cx->diag.status;
     if (!size_add(first, width, &end)) return slots_of(cx, lv, INT64_MAX, &end);
     if (cover(cx, lv, end)) return cx->diag.status;
-    *pos = search(lv, first, i);
+    *pos = lv->props & PROP_UNIQUE ? search(lv, first, i)
+                                   : free_from(lv, first, i, home_of(lv, first, i));
     if (*pos == NONE)
         return fail(
             cx, STC_ERR_OVERFLOW,
@@ -195,16 +209,7 @@ static stc_status slots_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int
             "there is no slot for coordinate %lld",
             (long long)parent, (long long)width, (long long)i);
     index_set(&lv->a[STC_CRD], *pos, i);
-    return work_done(cx, steps_to(lv, first, i, *pos));
-}
-
-/* What is below which parent, each slot says. */
-static stc_status slots_edges(ctx *cx, level *lv, int64_t parent)
-{
-    (void)cx;
-    (void)lv;
-    (void)parent;
-    return STC_OK;
+    return work_done(cx, steps_to(lv, home_of(lv, first, i), *pos));
 }
 
 static stc_status slots_finish(ctx *cx, level *lv, int64_t parents)
@@ -216,13 +221,22 @@ static stc_status slots_finish(ctx *cx, level *lv, int64_t parents)
                 (long long)(lv->a[STC_CRD].len / width_of(lv)), (long long)parents);
 }
 
+/* Whether entry e needs no other slot than the one before it, which is below the same
+ * parent.
+ */
+static bool shares_slot(const level *lv, const pack_in *in, int64_t e)
+{
+    return in->coord[e] == in->coord[e - 1] &&
+           (lv->props & PROP_UNIQUE || pack_same_chain(in, e));
+}
+
 /* Entry e finds no slot below `parent`, whose entries before it have one. */
 static stc_status too_narrow(ctx *cx, const level *lv, const pack_in *in, int64_t e,
                              int64_t parent)
 {
     int64_t n = width_of(lv) + 1;
     for (int64_t k = e + 1; k < in->count && in->pos[k] == parent; k++)
-        n += in->coord[k] != in->coord[k - 1];
+        n += !shares_slot(lv, in, k);
     return fail(cx, STC_ERR_OVERFLOW,
                 "fiber %lld has %lld coordinates, and its width is %lld: expected no more",
                 (long long)parent, (long long)n, (long long)width_of(lv));
@@ -231,16 +245,20 @@ static stc_status too_narrow(ctx *cx, const level *lv, const pack_in *in, int64_
 static stc_status slots_pack(ctx *cx, level *lv, pack_in *in)
 {
     index_array *crd = &lv->a[STC_CRD];
-    int64_t size;
+    int64_t size, last = NONE;
     if (slots_of(cx, lv, in->parents, &size) || clear(cx, lv, size)) return cx->diag.status;
     uint64_t steps = 0;
     for (int64_t e = 0; e < in->count; e++) {
-        const int64_t i = in->coord[e], parent = in->pos[e];
-        const int64_t p = search(lv, parent * width_of(lv), i);
+        const int64_t i = in->coord[e], parent = in->pos[e], first = parent * width_of(lv);
+        const bool again = parent == last && i == in->coord[e - 1];
+        const int64_t from = again ? in->pos[e - 1] : home_of(lv, first, i);
+        const int64_t p =
+            again && shares_slot(lv, in, e) ? from : free_from(lv, first, i, from);
         if (p == NONE) return too_narrow(cx, lv, in, e, parent);
         index_set(crd, p, i);
         in->pos[e] = p;
-        steps += steps_to(lv, parent * width_of(lv), i, p);
+        last = parent;
+        steps += steps_to(lv, from, p);
         if (steps >= WORK_BLOCK || e + 1 == in->count) {
             if (work_done(cx, steps)) return cx->diag.status;
             steps = 0;
@@ -250,29 +268,66 @@ static stc_status slots_pack(ctx *cx, level *lv, pack_in *in)
     return STC_OK;
 }
 
-/* Each coordinate is where the search for it ends. */
-static stc_status slots_check(ctx *cx, level *lv, int64_t parents)
+static stc_status misplaced(ctx *cx, const level *lv, int64_t p, int64_t ends)
+{
+    const int64_t first = p - p % width_of(lv);
+    return fail(cx, STC_ERR_DATA,
+                "coordinate %lld is in slot %lld, and the search for it ends at slot %lld "
+                "of fiber %lld",
+                (long long)index_get(&lv->a[STC_CRD], p), (long long)(p - first),
+                (long long)(ends - first), (long long)(p / width_of(lv)));
+}
+
+/* Of several equal coordinates the search ends at the first: all of them lie before the
+ * first free slot, which is so if the taken ones right before each go back to its home. */
+static stc_status check_repeated(ctx *cx, const level *lv, int64_t first)
 {
     const index_array *crd = &lv->a[STC_CRD];
     const int64_t width = width_of(lv);
-    int64_t size;
-    if (slots_of(cx, lv, parents, &size) || check_array(cx, crd, "slots", size))
-        return cx->diag.status;
-    for (int64_t p = 0; p < size; p++) {
-        const int64_t i = index_get(crd, p), first = p - p % width;
+    int64_t taken = 0; /* slots in a row, cyclically, that end before p */
+    while (taken < width && index_get(crd, first + width - 1 - taken) != unlabeled(lv))
+        taken++;
+    for (int64_t p = first; p < first + width; p++) {
+        const int64_t i = index_get(crd, p);
+        if (work_due(cx, p)) return cx->diag.status;
+        if (i == unlabeled(lv)) {
+            taken = 0;
+            continue;
+        }
+        if (!in_extent(lv, i)) return bad_coord(cx, lv, p, i);
+        const int64_t home = home_of(lv, first, i);
+        if ((int64_t)steps_to(lv, home, p) > taken + 1)
+            return misplaced(cx, lv, p, free_from(lv, first, i, home));
+        taken += taken < width;
+    }
+    return STC_OK;
+}
+
+/* Each coordinate is where the search for it ends. */
+static stc_status check_single(ctx *cx, const level *lv, int64_t first)
+{
+    for (int64_t p = first; p < first + width_of(lv); p++) {
+        const int64_t i = index_get(&lv->a[STC_CRD], p);
         if (work_due(cx, p)) return cx->diag.status;
         if (i == unlabeled(lv)) continue;
         if (!in_extent(lv, i)) return bad_coord(cx, lv, p, i);
-        const int64_t found = search(lv, first, i);
-        if (work_done(cx, steps_to(lv, first, i, found))) return cx->diag.status;
-        if (found == p) continue;
-        return fail(
-            cx, STC_ERR_DATA,
-            "coordinate %lld is in slot %lld, and the search for it ends at slot %lld "
-            "of fiber %lld",
-            (long long)i, (long long)(p - first), (long long)(found - first),
-            (long long)(p / width));
+        const int64_t ends = search(lv, first, i);
+        if (work_done(cx, steps_to(lv, home_of(lv, first, i), ends)))
+            return cx->diag.status;
+        if (ends != p) return misplaced(cx, lv, p, ends);
     }
+    return STC_OK;
+}
+
+static stc_status slots_check(ctx *cx, level *lv, int64_t parents)
+{
+    int64_t size;
+    if (slots_of(cx, lv, parents, &size) || check_array(cx, &lv->a[STC_CRD], "slots", size))
+        return cx->diag.status;
+    for (int64_t first = 0; first < size; first += width_of(lv))
+        if (lv->props & PROP_UNIQUE ? check_single(cx, lv, first)
+                                    : check_repeated(cx, lv, first))
+            return cx->diag.status;
     lv->size = size;
     return STC_OK;
 }
@@ -282,7 +337,6 @@ const level_kind level_slots = {
     .takes = "width",
     .caps = CAP_ITER | CAP_LOCATE | CAP_APPEND | CAP_PACK,
     .props = PROP_UNIQUE,
-    .fixed = PROP_UNIQUE,
     .arrays = 1 << STC_CRD,
     .open = slots_open,
     .next = slots_next,
@@ -295,7 +349,7 @@ const level_kind level_slots = {
     .size = slots_size,
     .append_init = slots_init,
     .append_coord = slots_coord,
-    .append_edges = slots_edges,
+    .append_edges = places_edges,
     .append_finish = slots_finish,
     .pack = slots_pack,
     .check = slots_check,

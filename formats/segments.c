@@ -137,10 +137,7 @@ void segments_again(level *lv, int64_t parent)
     index_set(&lv->a[STC_POS], 0, 0);
 }
 
-/* Whether a nonunique level needs no second position for entry e, which has
- * the coordinate of the one before it: where the branchless levels below agree
- * too, both are the same coordinates so far. */
-static bool same_chain(const pack_in *in, int64_t e)
+bool pack_same_chain(const pack_in *in, int64_t e)
 {
     if (in->chain == in->deeper) return false; /* they would be duplicates */
     for (int d = 0; d < in->chain; d++) {
@@ -174,7 +171,7 @@ typedef struct packing {
                 for (; closed <= p; closed++)                                              \
                     pos[closed] = (PT)n;                                                   \
                 parent = p;                                                                \
-            } else if (i == last && (unique || same_chain(in, e))) {                       \
+            } else if (i == last && (unique || pack_same_chain(in, e))) {                  \
                 in->pos[e] = n - 1;                                                        \
                 continue;                                                                  \
             }                                                                              \

@@ -314,7 +314,9 @@ stc_status tensor_close(tensor *t, bool join)
     level *last = NULL;
     for (int l = 0; l < t->fmt.levels; l++) {
         last = &t->level[l];
-        if (last->kind->append_finish(t->cx, last, parents)) return t->cx->diag.status;
+        if (last->kind->append_finish(t->cx, last, parents) ||
+            (last->kind->append_seal && last->kind->append_seal(t->cx, last, parents)))
+            return t->cx->diag.status;
         parents = last->size;
     }
     if (tensor_extend_values(t, parents)) return t->cx->diag.status;
@@ -480,7 +482,7 @@ static int64_t count_places(const level *lv)
         const cursor up = {.at = p, .at_end = p + 1};
         cursor c;
         for (cursor_open(&c, lv, &up); c.lo != CURSOR_END; cursor_next(&c))
-            n += c.hi - c.lo;
+            n += (c.hi - c.lo) * (c.pos_end - c.pos);
     }
     return n;
 }

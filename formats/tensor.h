@@ -201,6 +201,12 @@ stc_status tensor_transfer(const tensor *t, tensor *c, bool drop);
 stc_status tensor_cut(const tensor *t, const int64_t *lo, const int64_t *hi, tensor *c);
 /* Drops entries whose value equals the fill. */
 stc_status tensor_compact(const tensor *t, tensor **out);
+/* The same where they lie, for who owns a tensor and drops in each round what the next one
+ * makes again, as a search does with its frontier: its arrays keep their room. *done: it
+ * was, and t has another generation unless all stayed. Else, and on failure, t is as it
+ * was: its format isn't rows, its arrays aren't its own, or it is too large to be changed
+ * without asking whether the call has to end. */
+stc_status tensor_compact_within(tensor *t, bool *done);
 /* One element, duplicates summed, fill where it isn't stored. */
 value tensor_get(const tensor *t, const int64_t *coords);
 stc_status tensor_visit(const tensor *t, stc_visit_fn visit, void *context);

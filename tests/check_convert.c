@@ -1,6 +1,5 @@
 /* check_convert.c: tensors from every format to every other: the elements stay, whatever
  * allocation fails on the way, and in every type; new fills; what is too large for it. */
-#include "../formats/compact.h"
 #include "../formats/internal.h"
 #include "../src/api/api.h"
 #include "../src/lang/lang.h"
@@ -37,6 +36,8 @@ static const char *const formats[] = {
     "(i,j) -> (i : hashed, j : compressed)",
     "(i,j) -> (i : compressed, j : hashed(index64))",
     "(i,j) -> (i : hashed(64), j : compressed)",
+    "(i,j) -> (i : hashed(nonunique), j : singleton)",
+    "(i,j) -> (j : hashed(6000, nonunique), i : singleton)",
     "(i,j) -> (i : dense, j : hashed(64))",
     "(i,j) -> (j : hashed(64, index64), i : hashed(100))",
     "(i,j) -> (j-i : hashed(3000), i : range, j : offset)",

@@ -48,6 +48,9 @@ static const char *const good[] = {
     "(i,j) -> (flat(i,j) : compressed)",
     "(i,j) -> (i : hashed, j : rle)",
     "(i,j) -> (i : hashed(1), j : hashed(1099511627776))",
+    "(i,j) -> (i : hashed(nonunique), j : singleton)",
+    "(i,j) -> (i : hashed(9, nonunique, index64), j : hashed(nonunique))",
+    "(i,j) -> (i : hashed(nonunique, interleaved), j : singleton)",
     "(i,j) -> (i/2 : hashed(4, index64), i%2 : dense, j : hashed)",
 };
 
@@ -110,8 +113,11 @@ static const struct {
     {"(i,j) -> (j-i : dense, i : dense, j : range)", NULL},
     {"(i,j) -> (j-i : dense, j : offset, i : dense)",
      "no level above it has the other mode"},
-    {"(i,j) -> (i : dense(nonunique), j : dense)", "it can't be nonunique"},
-    {"(i,j) -> (i : dense(unordered), j : dense)", "it can't be unordered"},
+    {"(i,j) -> (i : dense, j : compressed(full))", "`full` follows from a level's kind"},
+    {"(i,j) -> (i : hashed(branchless), j : dense)",
+     "`branchless` follows from a level's kind"},
+    {"(i,j) -> (i : hashed(interleaved), j : singleton)", "only a nonunique level above"},
+    {"(i,j) -> (i : bytemap(nonunique, interleaved), j : singleton)", "above singletons"},
     {"(i,j) -> (i : dense, j : hashed(unordered))", "it is unordered as it is"},
     {"(i) -> (i : hashed(0))", "expected a positive integer"},
     {"(i) -> (i : hashed(-1))", "expected a property of the level"},
@@ -121,7 +127,6 @@ static const struct {
     {"(i) -> (i : hashed(index32, 4))", "expected a property of the level"},
     {"(i) -> (i : hashed(4, 4))", "expected a property of the level"},
     {"(i) -> (i : hashed(4, unordered))", "it is unordered as it is"},
-    {"(i) -> (i : hashed(4, nonunique))", "it can't be nonunique"},
     {"(i) -> (i : hashed(w))", "`w` is no property of a level"},
     {"(i) -> (i : compressed(4))", "levels of kind `compressed` take no number"},
     {"(i) -> (i : wrong(4))", "`wrong` is no kind of level|hashed(width)"},
@@ -159,6 +164,37 @@ START_TEST(refused)
         ck_assert_msg(cx->diag.message[0] != 0, "%s: no message", bad[k].text);
         ck_assert_msg(has_words(cx->diag.message, bad[k].words), "%s: %s, expected %s",
                       bad[k].text, cx->diag.message, bad[k].words);
+    }
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* Where a kind's data keeps what a flag takes back, the format is that without the flag. */
+START_TEST(flags_of_no_effect)
+{
+    static const char *const kind[] = {"dense", "bytemap", "rle", "lz77"};
+    static const char *const flags[] = {"nonunique", "unordered", "nonunique, unordered"};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    for (int k = 0; k < 12; k++) {
+        char text[100], plain[100];
+        format f, g;
+        snprintf(text, sizeof text, "(i,j) -> (i : compressed, j : %s(%s))", kind[k / 3],
+                 flags[k % 3]);
+        snprintf(plain, sizeof plain, "(i,j) -> (i : compressed, j : %s)", kind[k / 3]);
+        ck_ctx(cx, parse(cx, text, 2, &f));
+        ck_ctx(cx, parse(cx, plain, 2, &g));
+        ck_assert_msg(format_equal(&f, &g), "%s", text);
+    }
+    for (int k = 0; k < 6; k++) {
+        char text[100];
+        format f;
+        snprintf(text, sizeof text,
+                 "(i,j) -> (j-i : compressed, i : range%s%s%s, j : offset%s%s%s)",
+                 k < 3 ? "(" : "", k < 3 ? flags[k] : "", k < 3 ? ")" : "",
+                 k < 3 ? "" : "(", k < 3 ? "" : flags[k - 3], k < 3 ? "" : ")");
+        ck_ctx(cx, parse(cx, text, 2, &f));
+        ck_assert_int_eq(f.level[1].flags | f.level[2].flags, 0);
     }
     ctx_close(cx, &h);
 }
@@ -289,6 +325,7 @@ Suite *suite_format(void)
     tcase_add_test(c, printing_reads_back);
     tcase_add_test(c, refused);
     tcase_add_test(c, refused_data);
+    tcase_add_test(c, flags_of_no_effect);
     tcase_add_test(c, short_names);
     tcase_add_test(c, properties);
     suite_add_tcase(s, c);

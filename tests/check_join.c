@@ -20,6 +20,9 @@ static const char *const joined[] = {
     "(i,j) -> (i : compressed(index64), j : compressed)",
     "(i,j) -> (i : dense, j : rle)",
     "(i,j) -> (i : compressed, j : rle(index64))",
+    "(i,j) -> (i : dense, j : hashed)",
+    "(i,j) -> (i : compressed, j : hashed(index64))",
+    "(i,j) -> (i : hashed, j : compressed)",
 };
 enum { JOINED = sizeof joined / sizeof *joined };
 
@@ -157,7 +160,8 @@ START_TEST(not_in_parts)
         "dense",
         "(i,j) -> (i : rle, j : dense)",
         "(i,j) -> (i : dense, j : lz77)",
-        "(i,j) -> (i : dense, j : hashed)",
+        "(i,j) -> (i : dense, j : hashed(4))",
+        "(i,j) -> (i : dense, j : bytemap)",
         "dia",
         "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)"};
     heap h;

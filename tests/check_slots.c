@@ -58,6 +58,112 @@ START_TEST(lent)
 }
 END_TEST
 
+/* Lent arrays in which coordinates come several times: each is all of its positions. */
+static void lend_repeated(stc_machine *m, stc_tensor *t, int role, const int32_t *of, int n)
+{
+    ck_ok(m, stc_tensor_lend(t, 0, (stc_array_role)role,
+                             (stc_array){(void *)(uintptr_t)of, n, 4, 4}));
+}
+
+START_TEST(repeated_slots)
+{
+    static const int32_t twice[] = {0, 1, 6, 0, 4, -1}, torn[] = {0, 1, -1, 0, 4, -1};
+    static const int64_t shape[] = {7}, zero[] = {0};
+    double values[W] = {1, 2, 3, 10, 5, 0}, full[7];
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *t;
+    stc_value v;
+    ck_ok(m, stc_tensor_new(m, "(i) -> (i : hashed(6, nonunique))", STC_F64, 1, shape, NULL,
+                            &t));
+    lend_repeated(m, t, STC_CRD, twice, W);
+    ck_ok(m, stc_tensor_lend_values(t, values, W));
+    ck_ok(m, stc_tensor_check(t));
+    ck_ok(m, stc_tensor_to_dense(t, full));
+    ck_assert(full[0] == 11 && full[1] == 2 && full[4] == 5 && full[6] == 3 &&
+              full[2] == 0);
+    ck_ok(m, stc_tensor_get(t, zero, &v));
+    ck_assert(v.f == 11);
+    lend_repeated(m, t, STC_CRD, torn, W);
+    ck_assert_int_eq(stc_tensor_check(t), STC_ERR_DATA);
+    ck_assert(has_words(stc_error(m)->message,
+                        "coordinate 0 is in slot 3, and the search for it ends at slot 2"));
+    stc_tensor_free(t);
+    ck_ok(m, stc_tensor_new(m, "(i) -> (i : hashed(6))", STC_F64, 1, shape, NULL, &t));
+    lend_repeated(m, t, STC_CRD, twice, W);
+    ck_ok(m, stc_tensor_lend_values(t, values, W));
+    ck_assert_int_eq(stc_tensor_check(t), STC_ERR_DATA);
+    stc_tensor_free(t);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Slots that go round: what is behind the last one is the first. */
+START_TEST(repeated_around)
+{
+    static const int32_t around[] = {5, 5, -1, 3, 5, 5}, cut[] = {5, -1, 5, 3, 5, 5},
+                         all[] = {5, 5, 5, 5, 5, 5};
+    static const int32_t *const arrays[] = {around, cut, all};
+    static const int64_t shape[] = {6}, five[] = {5};
+    double values[W] = {1, 1, 1, 1, 1, 1};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *t;
+    stc_value v;
+    ck_ok(m, stc_tensor_new(m, "(i) -> (i : hashed(6, nonunique))", STC_F64, 1, shape, NULL,
+                            &t));
+    ck_ok(m, stc_tensor_lend_values(t, values, W));
+    for (int k = 0; k < 3; k++) {
+        lend_repeated(m, t, STC_CRD, arrays[k], W);
+        if (k == 0) { /* coordinate 5 is at home in slot 5, and none of the others is */
+            ck_assert_int_eq(stc_tensor_check(t), STC_ERR_DATA);
+            continue;
+        }
+        ck_assert_int_eq(stc_tensor_check(t), k == 1 ? STC_ERR_DATA : STC_OK);
+    }
+    ck_ok(m, stc_tensor_get(t, five, &v));
+    ck_assert(v.f == W);
+    static const int32_t good[] = {5, 5, -1, 3, -1, 5};
+    lend_repeated(m, t, STC_CRD, good, W);
+    ck_ok(m, stc_tensor_check(t));
+    ck_ok(m, stc_tensor_get(t, five, &v));
+    ck_assert(v.f == 3);
+    stc_tensor_free(t);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* Without a width equal coordinates are neighbours, and the first has a bucket. */
+START_TEST(repeated_buckets)
+{
+    static const int32_t pos[] = {0, 4}, crd[] = {3, 3, 3, 1}, apart[] = {3, 1, 3, 3};
+    static const int64_t shape[] = {5};
+    double values[] = {1, 2, 3, 4}, full[5];
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_tensor *t;
+    ck_ok(m,
+          stc_tensor_new(m, "(i) -> (i : hashed(nonunique))", STC_F64, 1, shape, NULL, &t));
+    int32_t buckets[8];
+    for (int b = 0; b < 64; b++) { /* of 8 places, those that the check takes */
+        for (int k = 0; k < 8; k++)
+            buckets[k] = k == b / 8 ? 0 : k == b % 8 ? 3 : -1;
+        lend_repeated(m, t, STC_POS, pos, 2);
+        lend_repeated(m, t, STC_CRD, crd, 4);
+        lend_repeated(m, t, STC_AUX, buckets, 8);
+        ck_ok(m, stc_tensor_lend_values(t, values, 4));
+        if (stc_tensor_check(t) == STC_OK) break;
+    }
+    ck_ok(m, stc_tensor_check(t));
+    ck_ok(m, stc_tensor_to_dense(t, full));
+    ck_assert(full[3] == 6 && full[1] == 4 && full[0] == 0);
+    lend_repeated(m, t, STC_CRD, apart, 4);
+    ck_assert_int_eq(stc_tensor_check(t), STC_ERR_DATA);
+    stc_tensor_free(t);
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* ---- what is computed --------------------------------------------------------------- */
 
 /* Of two modes, [37,41]; fibers of any of them have no more coordinates than that. */
@@ -75,6 +181,13 @@ static const char *const maps[] = {
     "i : hashed(37), j : rle",
     "i : compressed(nonunique), j : hashed(41)",
     "#i : dense, i : hashed(64), j : singleton",
+    "i : dense, j : hashed(53, nonunique)",
+    "i : dense, j : hashed(nonunique)",
+    "i : hashed(nonunique), j : singleton",
+    "j : hashed(1600, nonunique), i : singleton",
+    "i : hashed(nonunique, interleaved), j : singleton",
+    "i/4 : hashed(nonunique), j : compressed, i%4 : hashed(4, nonunique)",
+    "i/4 : hashed(nonunique), j/3 : singleton, i%4 : dense, j%3 : dense",
 };
 enum { MAPS = sizeof maps / sizeof *maps };
 
@@ -361,6 +474,9 @@ Suite *suite_slots(void)
     TCase *c = tcase_create("slots");
     tcase_add_test(c, as_in_the_paper);
     tcase_add_test(c, lent);
+    tcase_add_test(c, repeated_slots);
+    tcase_add_test(c, repeated_around);
+    tcase_add_test(c, repeated_buckets);
     tcase_add_loop_test(c, tiers, 0, MAPS);
     tcase_add_loop_test(c, as_dense, 0, MAPS);
     tcase_add_test(c, too_narrow);

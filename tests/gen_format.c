@@ -95,10 +95,15 @@ static void lendable(gen *g, int order, cformat *out)
 /* Wide enough for most fibers; some aren't, so that it is refused or converted. */
 static const char *hashed(gen *g)
 {
-    static const char *const kinds[] = {
-        "hashed",   "hashed", "hashed(1000)", "hashed(97)", "hashed(16, index64)",
-        "hashed(5)"};
-    return kinds[gen_below(g, 6)];
+    static const char *const kinds[] = {"hashed",
+                                        "hashed",
+                                        "hashed(1000)",
+                                        "hashed(97)",
+                                        "hashed(16, index64)",
+                                        "hashed(5)",
+                                        "hashed(nonunique)",
+                                        "hashed(97, nonunique)"};
+    return kinds[gen_below(g, 8)];
 }
 
 static void mapped(gen *g, int order, bool result, cformat *out)
@@ -210,6 +215,9 @@ static void any_level(gen *g, const char *coordinate, bool first, bool last, boo
                                         "hashed",
                                         "hashed(1000)",
                                         "hashed(17)",
+                                        "hashed(nonunique)",
+                                        "hashed(1000, nonunique)",
+                                        "dense(unordered)",
                                         "rle",
                                         "lz77",
                                         "bytemap",

@@ -132,6 +132,16 @@ static stc_status map_coordinate(const map_names *m, const ast *e, level_map *ou
     return bad(m->src, e, MAP_FORMS, "");
 }
 
+/* The properties of a level that its kind and its data have, whatever a format says. */
+static bool is_followed(const char *name)
+{
+    static const char *const word[] = {"full", "ordered", "unique", "branchless",
+                                       "compact"};
+    for (unsigned k = 0; k < sizeof word / sizeof *word; k++)
+        if (!strcmp(word[k], name)) return true;
+    return false;
+}
+
 /* The names from number `from` on. */
 static stc_status map_flags(const map_names *m, const ast *names, int from, uint8_t *out)
 {
@@ -152,8 +162,11 @@ static stc_status map_flags(const map_names *m, const ast *names, int from, uint
         if (k == sizeof flag / sizeof *flag)
             return bad(
                 m->src, names->child[i],
-                "`%s` is no property of a level (nonunique, unordered, index32, index64, "
-                "interleaved)",
+                is_followed(names->child[i]->name)
+                    ? "`%s` follows from a level's kind and its data; a format says "
+                      "nonunique, unordered, index32, index64, interleaved"
+                    : "`%s` is no property of a level (nonunique, unordered, index32, "
+                      "index64, interleaved)",
                 names->child[i]->name);
         *out |= flag[k].bit;
     }
@@ -188,7 +201,9 @@ static stc_status map_level(const map_names *m, const ast *node, level_spec *out
     if (!out->kind) return no_kind(m, node);
     stc_status status = map_coordinate(m, node->child[0], &out->map);
     if (status == STC_OK && number) status = map_number(m, first, &out->number);
-    return status == STC_OK ? map_flags(m, words, number, &out->flags) : status;
+    if (status == STC_OK) status = map_flags(m, words, number, &out->flags);
+    out->flags = level_flags(out->kind, out->flags);
+    return status;
 }
 
 static stc_status check_format(const source *src, const ast *node, const format *f)

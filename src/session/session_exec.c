@@ -5,7 +5,6 @@
  * Included files run as if they stood in the place of `include`; errors in
  * them name the included file.
  */
-#include "../../formats/compact.h"
 #include "../lang/scope.h"
 #include "session.h"
 #include "../io/io.h"
