@@ -14,6 +14,10 @@
  * small cases stop between lanes, too. */
 enum { REACH = STRIP < 64 ? 40 : INT32_MAX };
 
+/* So many coordinates of lanes beside each other are brought together where they lie apart
+ * (interleaved with others'). */
+enum { PACKED = 8 * STRIP };
+
 /* Lanes' bounds, and which of them are a lane's. */
 struct nest_bounds {
     int32_t at[2 * STRIP];
@@ -21,6 +25,7 @@ struct nest_bounds {
     column parent;
     int64_t first;
     bool beside; /* fibers follow each other */
+    int32_t crd[PACKED];
 };
 
 /* Whether a walk is such a one. */
@@ -103,6 +108,19 @@ static void put_beside(const nest_walk *w, nest_bounds *b, int from, int to)
     b->parent = (column){.form = COL_STEP, .full = c->full, .base = -from};
 }
 
+/* Coordinates that lie apart, one behind the other. */
+static void pack(nest_walk *w, nest_bounds *b, int lanes)
+{
+    const int32_t *crd = w->crd;
+    const int n = b->at[lanes];
+    if (!b->beside || w->step == 1 || n > PACKED) return;
+    fetch_far(crd, b->first, n, w->step * (int64_t)sizeof *crd);
+    for (int k = 0; k < n; k++)
+        b->crd[k] = crd[k * w->step];
+    w->crd = b->crd;
+    w->step = 1;
+}
+
 /* What lies at positions from b->first on. */
 static void shift(const machine *mc, nest *ns, int walk)
 {
@@ -144,6 +162,7 @@ stc_status nest_bounds_run(machine *mc, nest *ns)
             else
                 put_bounds(&ns->walk[w], &ns->bounds[w], ns->from, ns->to);
             shift(mc, ns, w);
+            pack(&ns->walk[w], &ns->bounds[w], ns->to - ns->from);
         }
         status = ns->kernel->run(mc, ns);
         memcpy(ns->walk, walk, sizeof walk);
