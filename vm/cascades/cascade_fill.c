@@ -320,7 +320,7 @@ static int fill_range(const machine *mc, stage *st, int n, bool alone)
     const int most = alone ? st->most : STRIP - n;
     const int take = left < most ? (int)left : most;
     int64_t *at = st->g->icol[0].data + n;
-    for (int k = 0; k < take; k++)
+    for (int k = 0; !alone && k < take; k++) /* else they stay steps */
         at[k] = i + k;
     if (w) {
         int64_t *p = st->g->place[w->place].data + n;

@@ -246,26 +246,38 @@ static void fill_coords(strip *s)
     s->n = n;
 }
 
-/* Where the groups of equal coordinates from w->p on begin, up to STRIP of them;
- * moves w->p past them. Without a branch on where that is. */
+/* The counting would cost as much as what is done. */
+#if defined(__clang__)
+#define UNROLLED
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#endif
+
+/* Where the groups of equal coordinates from w->p on begin, up to STRIP of them, and what
+ * they are; moves w->p past them. Without a branch on where that is. */
 #define GROUPS(NAME, I)                                                                    \
-    static int NAME(struct strip_walk *w, int64_t *start)                                  \
+    static int NAME(struct strip_walk *w, int64_t *start, int64_t *key)                    \
     {                                                                                      \
-        const int64_t stride = w->stride / (int)sizeof(I);                                 \
+        const int64_t stride = w->stride / (int)sizeof(I), end = w->end;                   \
         const I *crd = (const void *)w->crd;                                               \
-        I last = ~crd[w->p * stride];                                                      \
-        int n = 0;                                                                         \
-        while (n < STRIP && w->p < w->end) {                                               \
-            const int64_t left = w->end - w->p, room = STRIP - n;                          \
-            for (int64_t k = left < room ? left : room; k > 0; k--, w->p++) {              \
-                start[n] = w->p;                                                           \
-                n += crd[w->p * stride] != last;                                           \
-                last = crd[w->p * stride];                                                 \
+        int64_t p = w->p, n = 0;                                                           \
+        for (start[n++] = p++; n < STRIP && p < end;) {                                    \
+            const I *at = crd + p * stride;                                                \
+            const int64_t left = end - p, room = STRIP - n, m = left < room ? left : room; \
+            fetch_far(crd, p, m, w->stride);                                               \
+            UNROLLED                                                                       \
+            for (int64_t k = 0; k < m; k++) {                                              \
+                start[n] = p + k;                                                          \
+                n += at[k * stride] != at[(k - 1) * stride];                               \
             }                                                                              \
+            p += m;                                                                        \
         }                                                                                  \
-        while (w->p < w->end && crd[w->p * stride] == last)                                \
-            w->p++;                                                                        \
-        return n;                                                                          \
+        while (p < end && crd[p * stride] == crd[(p - 1) * stride])                        \
+            p++;                                                                           \
+        for (int k = 0; k < n; k++)                                                        \
+            key[k] = crd[start[k] * stride] - w->shift;                                    \
+        w->p = p;                                                                          \
+        return (int)n;                                                                     \
     }
 GROUPS(groups_4, int32_t)
 GROUPS(groups_8, int64_t)
@@ -274,13 +286,12 @@ GROUPS(groups_8, int64_t)
 static void fill_groups(strip *s)
 {
     struct strip_walk *w = &s->walk[0];
-    column *c = operand_column(s, w->operand);
-    const int n = w->width == 4 ? groups_4(w, c->data) : groups_8(w, c->data);
-    for (int k = 0; k < n; k++) {
-        c->end[k] = k + 1 < n ? c->data[k + 1] : w->p;
-        s->icol[0].data[k] = strip_coord(w, c->data[k]);
-    }
-    c->form = s->icol[0].form = COL_ARRAY;
+    column *c = operand_column(s, w->operand), *i = &s->icol[0];
+    const int n =
+        w->width == 4 ? groups_4(w, c->data, i->data) : groups_8(w, c->data, i->data);
+    memcpy(c->end, c->data + 1, (size_t)(n - 1) * sizeof *c->end);
+    c->end[n - 1] = w->p;
+    c->form = i->form = COL_ARRAY;
     c->full = c->ranged = true;
     s->n = n;
 }

@@ -241,7 +241,9 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     *width = f.width;
     w->bounds = f.bounds;
     w->wide = wide ? f.bounds : NULL;
-    ns->widens |= wide;
+    w->grouped = !f.bounds && lv > t->level && !(lv[-1].props & PROP_UNIQUE) &&
+                 f.width == sizeof(int32_t) && takes_wide(ns, lv);
+    ns->widens |= wide || w->grouped;
     w->crd = f.crd;
     w->entries = lv->size;
     w->parent = nest_parent(ns, w->place);

@@ -27,7 +27,8 @@ typedef struct nest_walk {
     const int64_t *wide;      /* not NULL: bounds, wider than coordinates (nest_bounds.c) */
     int step;                 /* from coordinate to coordinate, in widths         */
     bool gaps;                /* some positions have no coordinate: one below the range */
-    int64_t entries;          /* in all fibers                                  */
+    bool grouped;    /* no table of bounds: the parent's lanes are groups (nest_bounds.c) */
+    int64_t entries; /* in all fibers                                  */
     const column *parent;
     uint16_t place; /* of the inner loop */
 } nest_walk;
@@ -112,7 +113,7 @@ struct nest {
     const void *limit_of;    /* fold_chosen: values whose least (greatest) is known:  */
     value limit;             /* a sum that has come to it is settled                  */
     nest_made *made;         /* a factor that is made, not loaded; NULL: there is none */
-    bool widens;             /* some walk has wide bounds                            */
+    bool widens;             /* some walk has wide bounds, or none                   */
     nest_bounds *bounds;     /* of each walk, for some lanes; NULL: never needed      */
     bool tells;              /* a second sink: whether there was a term             */
     int64_t *told;           /* NULL if not; all bits of lanes that had a term      */
