@@ -522,10 +522,10 @@ STC_API const char *stc_program_name(const stc_program *p, int i, bool *is_resul
  * as NULL. */
 STC_API stc_status stc_program_decl(const stc_program *p, const char *name, stc_decl *out);
 
-/* Bytecode files and their text. If plans of the program depend on data, they hold the plan
- * that runs, and what it was compiled from: a program that is loaded is planned anew for
- * what is bound to it, unless the file's plan was made for such data. Texts are allocated
- * by the machine's allocator and freed with stc_text_free. */
+/* Bytecode files and their text. If plans of the program depend on data, files hold the
+ * plan that runs, up to 8 made for other data, and what they were compiled from: a program
+ * that is loaded takes the one for what is bound to it, or is planned anew. Texts are
+ * allocated by the machine's allocator and freed with stc_text_free. */
 STC_API stc_status stc_program_save(const stc_program *p, const char *path);
 STC_API stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out);
 STC_API stc_status stc_program_encode(const stc_program *p, void **bytes, size_t *size);

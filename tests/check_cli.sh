@@ -233,6 +233,15 @@ check 0 '*.notation 0x????????????* *' '' dump q.stb
 check 0 '' '' run p.stb A=wide.mtx B=tall.mtx D=wide.mtx -o C=p.mtx
 check 0 '' '' run q.stb A=wide.mtx B=tall.mtx D=wide.mtx -o C=q.mtx
 cmp -s p.mtx q.mtx || { failures=$((failures + 1)); echo 'FAILED: plans differ'; }
+# a plan for each kind of data; what one name has less than others, it has once
+check 0 '' '' build "$chain" A=csr B=csr D=csr --like A=wide.mtx --like B=tall.mtx --like D=wide.mtx \
+    --like A=tall.mtx --like B=wide.mtx --like D=tall.mtx -o several.stb
+check 0 '*; its file has a plan for data like 0x*' '' dump several.stb
+check 0 '*verified*' '' verify several.stb
+check 0 '' '' run several.stb A=wide.mtx B=tall.mtx D=wide.mtx -o C=r.mtx
+cmp -s p.mtx r.mtx || { failures=$((failures + 1)); echo 'FAILED: several plans differ'; }
+check 2 '' '*9 sources; a file keeps plans for 8*' build "$chain" A=csr B=csr D=csr --like A=1 --like A=2 \
+    --like A=3 --like A=4 --like A=5 --like A=6 --like A=7 --like A=8 --like A=9 -o q.stb
 check 1 '' '*size of mode*' build "$chain" A=csr B=csr D=csr --like A=wide.mtx -o q.stb
 check 2 '' '*--like goes with*' run p.stb --like A=wide.mtx
 check 2 '' '*no operands*' explain p.stb A=csr

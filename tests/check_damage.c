@@ -446,18 +446,20 @@ static void mend(uint8_t *bytes, size_t size)
 /* Refused as unsound; or a program, whose bytes are these. */
 static bool accepted(ctx *cx, const uint8_t *bytes, size_t size, size_t at)
 {
-    program *p = NULL;
-    const stc_status st = program_decode(cx, bytes, size, &p);
+    program *p[PLANS_MAX] = {NULL};
+    int plans;
+    const stc_status st = plans_decode(cx, bytes, size, p, &plans);
     if (st != STC_OK) {
         ck_assert_msg(st == STC_ERR_CORRUPT, "byte %zu: %s", at, stc_status_name(st));
         return false;
     }
     void *again;
     size_t n;
-    ck_ctx(cx, program_encode(p, &again, &n));
+    ck_ctx(cx, plans_encode(p, plans, &again, &n));
     ck_assert_msg(n == size && !memcmp(again, bytes, n), "byte %zu: another form", at);
     mem_free(cx, again, n);
-    program_free(p);
+    while (plans-- > 0)
+        program_free(p[plans]);
     return true;
 }
 
@@ -497,6 +499,132 @@ START_TEST(bytes_changed)
 }
 END_TEST
 
+/* ---- plans for other data --------------------------------------------------------- */
+
+enum { ALL = PLANS_MAX };
+static const char other_plan[] = ".tensor t0 \"x\" input f64 (0) format 0\n"
+                                 ".notation 0x7 { t0 type }\n"
+                                 ".const k0 f64 0x0000000000000000\n"
+                                 "  const v0, k0\n  halt\n";
+
+/* The rows of before, and so many plans; the caller's, as the first n of p. */
+static void with_plans(ctx *cx, int n, program *p[ALL])
+{
+    p[0] = everything(cx);
+    for (int k = 1; k <= n; k++)
+        p[k] = assemble(cx, other_plan);
+}
+
+static void free_plans(program *p[ALL], int n)
+{
+    while (n >= 0)
+        program_free(p[n--]);
+}
+
+/* As bytes_changed, within the plan; and cut short. Its text is the program's. */
+START_TEST(plans_changed)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    program *p[ALL], *read[ALL];
+    void *data;
+    size_t size, alone;
+    int good = 0, n;
+    with_plans(cx, 1, p);
+    ck_ctx(cx, program_encode(p[0], &data, &alone));
+    mem_free(cx, data, alone);
+    ck_ctx(cx, plans_encode(p, 2, &data, &size));
+    uint8_t *bytes = data;
+    ck_ctx(cx, plans_decode(cx, bytes, size, read, &n));
+    ck_assert_int_eq(n, 2);
+    ck_assert_str_eq(read[1]->source, p[0]->source);
+    ck_assert_uint_eq(read[1]->like, 7);
+    free_plans(read, 1);
+    const size_t begin = alone + 12 + 4 + 8; /* the section, how many, how long */
+    for (size_t k = alone; k < size; k++)
+        for (int bit = 0; bit < 8; bit++) {
+            const bool minor = k == begin + 10 || k == begin + 11;
+            if (minor || (k >= begin + 16 && k < begin + HEADER)) continue;
+            bytes[k] ^= (uint8_t)(1 << bit);
+            if (k >= begin) mend(bytes + begin, size - begin);
+            mend(bytes, size);
+            good += accepted(cx, bytes, size, k);
+            bytes[k] ^= (uint8_t)(1 << bit);
+            if (k >= begin) mend(bytes + begin, size - begin);
+        }
+    ck_assert_int_gt(good, 100);
+    mem_free(cx, data, size);
+    free_plans(p, 1);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* A plan that has plans itself, one that can't be planned anew, too many; and the words. */
+START_TEST(plans_refused)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    program *p[ALL], *read[ALL];
+    void *data;
+    size_t size, one, alone;
+    int n;
+    with_plans(cx, ALL - 1, p);
+    p[1]->notation = _i != 1;
+    ck_ctx(cx, program_encode(p[0], &data, &alone));
+    mem_free(cx, data, alone);
+    ck_ctx(cx, plans_encode(p, 2, &data, &one));
+    mem_free(cx, data, one);
+    ck_ctx(cx, plans_encode(p, ALL, &data, &size));
+    uint8_t *bytes = data;
+    const size_t begin = alone + 12 + 4 + 8;
+    if (_i == 0) bytes[begin + 10] = 1, bytes[begin + 12] = 12;
+    if (_i == 2) bytes[begin - 12] = ALL;
+    if (_i == 3) bytes[begin + HEADER + 12] = 1; /* a text of its own, of no bytes */
+    mend(bytes + begin, one - begin);
+    mend(bytes, size);
+    static const char *const said[] = {
+        "its plan 1 for other data: it has an unknown number of sections",
+        "a section holds what can't be", "a section holds what can't be",
+        "its plan 1 for other data: a section holds what can't be"};
+    const stc_status st = plans_decode(cx, bytes, size, read, &n);
+    ck_assert_int_eq(st, STC_ERR_CORRUPT);
+    ck_assert_msg(has_words(cx->diag.message, said[_i]), "%s", cx->diag.message);
+    mem_free(cx, data, size);
+    free_plans(p, ALL - 1);
+    ctx_close(cx, &h);
+}
+END_TEST
+
+/* All plans there and back, as far as memory lasts. */
+static stc_status plans_there_and_back(ctx *cx, void *what)
+{
+    program *const *p = what, *read[ALL];
+    void *bytes = NULL;
+    size_t size;
+    int n;
+    stc_status st = plans_encode(p, ALL, &bytes, &size);
+    if (!st) {
+        st = plans_decode(cx, bytes, size, read, &n);
+        mem_free(cx, bytes, size);
+    }
+    if (st) return st;
+    ck_assert_int_eq(n, ALL);
+    free_plans(read, n - 1);
+    return st;
+}
+
+START_TEST(plans_starve)
+{
+    heap h;
+    ctx *cx = ctx_open(&h);
+    program *p[ALL];
+    with_plans(cx, ALL - 1, p);
+    each_shortage(cx, &h, plans_there_and_back, p);
+    free_plans(p, ALL - 1);
+    ctx_close(cx, &h);
+}
+END_TEST
+
 /* A later minor version may have sections that this one doesn't know; this one's may not.
  */
 START_TEST(later_versions)
@@ -514,7 +642,7 @@ START_TEST(later_versions)
     mend(bytes, size + 12);
     ck_assert_int_eq(program_decode(cx, bytes, size + 12, &q), STC_ERR_CORRUPT);
     ck_assert(has_words(cx->diag.message, "an unknown number of sections"));
-    bytes[10]++;
+    bytes[10] = 99;
     ck_ctx(cx, program_decode(cx, bytes, size + 12, &q));
     ck_assert_int_eq(q->ncode, p->ncode);
     program_free(q);
@@ -539,6 +667,9 @@ Suite *suite_damage(void)
     tcase_add_loop_test(c, too_many_rows, 0, 2);
     tcase_add_test(c, bytes_changed);
     tcase_add_test(c, later_versions);
+    tcase_add_test(c, plans_changed);
+    tcase_add_loop_test(c, plans_refused, 0, 4);
+    tcase_add_test(c, plans_starve);
     suite_add_tcase(s, c);
     return s;
 }

@@ -340,7 +340,7 @@ typedef struct lab {
     heap h;
     stc_machine *m;
     stc_program *p;
-    stc_tensor *made[32];
+    stc_tensor *made[80];
     int n;
 } lab;
 
@@ -622,6 +622,65 @@ START_TEST(files_are_planned_again)
 }
 END_TEST
 
+/* Runs the lab's program on squares of each size; how often it was planned anew. */
+static uint64_t plans_for(lab *b, const int64_t *sizes, int n)
+{
+    const uint64_t before = b->p->plans;
+    for (int k = 0; k < n; k++) {
+        bind_square(b, sizes[k], false);
+        ck_ok(b->m, stc_run(b->p));
+    }
+    return b->p->plans - before;
+}
+
+/* All that a program was planned for is in its file, in that of a file, too, and isn't
+ * planned again; other data are. The text has one of them. */
+START_TEST(files_have_several_plans)
+{
+    static const int64_t size[] = {30, 100, 300, 60};
+    const stc_decl decl[] = {{.name = "A", .format = "csr"},
+                             {.name = "B", .format = "csr"},
+                             {.name = "C", .format = "csr"}};
+    lab b = {0};
+    char *text;
+    b.m = machine_open(&b.h, false);
+    ck_ok(b.m, stc_compile(b.m, "y = A(i,j)*B(j,k)*C(k,l)", decl, 3, &b.p));
+    ck_assert_uint_eq(plans_for(&b, size, 3), 3);
+    for (int turn = 0; turn < 2; turn++) {
+        load_again(&b, NULL, NULL);
+        ck_assert_uint_eq(plans_for(&b, size, 3), 0);
+    }
+    ck_assert_uint_eq(plans_for(&b, size + 3, 1), 1);
+    load_again(&b, NULL, NULL);
+    ck_assert_uint_eq(plans_for(&b, size, 4), 0);
+    ck_ok(b.m, stc_program_dump(b.p, &text));
+    ck_assert_ptr_nonnull(strstr(text, "\n; its file has a plan for data like 0x"));
+    stc_text_free(b.m, text);
+    load_again(&b, "y = A", "y = A");
+    ck_assert_uint_eq(plans_for(&b, size, 4), 3);
+    lab_shut(&b);
+}
+END_TEST
+
+/* A program keeps eight other plans, and a file has them all. */
+START_TEST(files_have_so_many_plans)
+{
+    static const int64_t size[] = {20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240};
+    lab b;
+    lab_open(&b, "y(i,l) = A(i,j)*B(j,k)*C(k,l)", "csr");
+    for (int k = 0; k < 10; k++)
+        bind_three(&b, size[k], 20, 1);
+    ck_assert_uint_eq(b.p->plans, 10);
+    load_again(&b, NULL, NULL);
+    for (int k = 2; k < 10; k++)
+        bind_three(&b, size[k], 20, 1);
+    ck_assert_uint_eq(b.p->plans, 0);
+    bind_three(&b, size[0], 20, 1);
+    ck_assert_uint_eq(b.p->plans, 1);
+    lab_shut(&b);
+}
+END_TEST
+
 /* A file whose text isn't what its code was made of runs as its code says. */
 START_TEST(texts_that_lie)
 {
@@ -720,6 +779,8 @@ Suite *suite_opt(void)
     tcase_add_test(t, scripts_starve);
     tcase_add_loop_test(t, others_are_planned_once, 0, 3);
     tcase_add_loop_test(t, files_are_planned_again, 0, 4);
+    tcase_add_test(t, files_have_several_plans);
+    tcase_add_test(t, files_have_so_many_plans);
     tcase_add_loop_test(t, texts_that_lie, 0, 4);
     tcase_add_loop_test(t, loops_plan_for_statistics, 0, 3);
     tcase_add_loop_test(t, many_operands, 0, 3);

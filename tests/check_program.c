@@ -1,6 +1,6 @@
 /* check_program.c: bytecode: texts and bytes that give the same program back,
  * damage that is refused, and the reference that is generated from the opcodes. */
-#include "../vm/code/program.h"
+#include "../src/api/api.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +196,74 @@ START_TEST(files)
 }
 END_TEST
 
+/* A file's plans for other data have the program's operands and results, just so, and pass
+ * the verifier. */
+START_TEST(plans_have_the_same_slots)
+{
+    static const char *const declared[] = {"csr", "csc", "csr", "csr", "csr", "csr", "csr"};
+    static const char *const text[] = {"y(i) = A(i,j)*B(j,k)*x(k)",
+                                       "y(i) = A(i,j)*B(j,k)*x(k)",
+                                       "y(i) = A(i,j)*B(j,k)*x(k)",
+                                       "y(i) = A(i,j)*B(j,k)*z(k)",
+                                       "y(i) = A(i,j)*B(j,k)*B(k,l)",
+                                       "w(i) = A(i,j)*B(j,k)*x(k)",
+                                       "y(i) = A(i,j)*B(j,k)*x(k)\nw(i) = 2*y(i)"};
+    static const char *const other[] = {NULL, "A", "A", "z", "x", "w", "w"};
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p[2], *q = NULL;
+    void *bytes;
+    size_t size;
+    char said[80];
+    for (int k = 0; k < 2; k++) {
+        const stc_decl d[] = {
+            {0, "A", declared[k * _i], _i == 2 && k ? STC_F32 : -1, NULL, 2},
+            {0, "B", "csr", -1, NULL, 2},
+            {0, "x", "dense", STC_F64, NULL, 1},
+            {0, "z", "dense", STC_F64, NULL, 1}};
+        ck_ok(m, stc_compile(m, text[k * _i], d, 4, &p[k]));
+        p[k]->p->like = (uint64_t)k + 1;
+    }
+    program *list[] = {p[0]->p, p[1]->p};
+    ck_ok(m, plans_encode(list, 2, &bytes, &size));
+    const stc_status st = stc_program_decode(m, bytes, size, &q);
+    ck_assert_int_eq(st, other[_i] ? STC_ERR_CORRUPT : STC_OK);
+    snprintf(said, sizeof said, "tensor %s of its plan 1 for other data", other[_i]);
+    if (st) ck_assert_msg(has_words(stc_error(m)->message, said), "%s", said);
+    ck_assert_int_eq(st ? 0 : 1, q && q->variants);
+    mem_free(&m->cx, bytes, size);
+    for (int k = 0; k < 2; k++)
+        stc_program_free(p[k]);
+    stc_program_free(q);
+    machine_shut(m, &h);
+}
+END_TEST
+
+/* What its plan for other data does is proved like the rest. */
+START_TEST(plans_are_verified)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p, *q = NULL;
+    void *bytes;
+    size_t size;
+    const stc_decl d[] = {{0, "A", "csr", -1, NULL, 2}, {0, "B", "csr", -1, NULL, 2}};
+    ck_ok(m, stc_compile(m, "y(i) = A(i,j)*B(j,k)*A(k,l)", d, 2, &p));
+    program *list[] = {p->p, p->p};
+    p->p->like = 1;
+    program other = *p->p;
+    list[1] = &other;
+    other.ncode--; /* no halt */
+    ck_ok(m, plans_encode(list, 2, &bytes, &size));
+    ck_assert_int_eq(stc_program_decode(m, bytes, size, &q), STC_ERR_CORRUPT);
+    ck_assert_msg(has_words(stc_error(m)->message, "halt"), "%s", stc_error(m)->message);
+    ck_assert_ptr_null(q);
+    mem_free(&m->cx, bytes, size);
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_program(void)
 {
     Suite *s = suite_create("program");
@@ -207,6 +275,8 @@ Suite *suite_program(void)
     tcase_add_loop_test(c, texts_cut_up, 0, SAMPLES);
     tcase_add_loop_test(c, stages, 0, SAMPLES);
     tcase_add_loop_test(c, files, 0, SAMPLES);
+    tcase_add_loop_test(c, plans_have_the_same_slots, 0, 7);
+    tcase_add_test(c, plans_are_verified);
     suite_add_tcase(s, c);
     return s;
 }

@@ -8,7 +8,8 @@
  *              [--first N] [--count N]
  *
  * Kinds are bytes and lines; `keep` damages where results are placed and kept, `subsect`
- * chains of subsections, `notation` programs that are planned anew for their operands. Each
+ * chains of subsections, `notation` programs that are planned anew for their operands,
+ * `plans` those that have several plans, mostly in one of these. Each
  * mutant has a number: --first N --count 1 makes one again. With STC_LAST=FILE each is
  * written there before it is loaded. A sanitizer's complaint, a crash, a hang, memory not
  * given back, a malformed result, one that is another after conversion or on another tier
@@ -68,6 +69,25 @@ static bool section(const bytes *b, int which, size_t *begin, size_t *end)
     return false;
 }
 
+/* The file of a plan for other data, which is in the last section; false: there is none. */
+static bool plan_within(gen *g, const bytes *b, bytes *out)
+{
+    enum { LAST = 12 };
+    size_t begin, end;
+    for (int k = 0; section(b, k, &begin, &end); k++) {
+        if (get(b->data + begin - 12, 4) != LAST || end - begin < 4) continue;
+        size_t at = begin + 4;
+        uint64_t n = get(b->data + begin, 4), turn = n ? gen_next(g) % n : 0;
+        for (; at + 8 + HEADER <= end; turn--) {
+            *out = (bytes){.data = b->data + at + 8, .size = get(b->data + at, 8)};
+            if (out->size < HEADER || out->size > end - at - 8) return false;
+            if (!turn) return true;
+            at += 8 + out->size;
+        }
+    }
+    return false;
+}
+
 static void change_one(gen *g, bytes *b)
 {
     size_t begin, end;
@@ -110,7 +130,19 @@ static void change_one(gen *g, bytes *b)
 
 /* ---- a corpus of good programs ------------------------------------------------------ */
 
-static bool encode(const fcase *c, bytes *out)
+/* Plans for operands of two sizes, of which the mutants' runs have one. */
+static void plan_for_two(stc_machine *m, stc_program *p, uint64_t seed)
+{
+    stc_tensor *held[64];
+    for (int k = 0; k < 2; k++) {
+        const int n = bind_many(m, p, seed, k ? 3 * MANY_SIZE : MANY_SIZE, held);
+        (void)stc_program_plan(p);
+        for (int t = 0; t < n; t++)
+            stc_tensor_free(held[t]);
+    }
+}
+
+static bool encode(const fcase *c, family of, bytes *out)
 {
     stc_machine *m;
     stc_program *p = NULL;
@@ -132,9 +164,10 @@ static bool encode(const fcase *c, bytes *out)
     if (stc_open(NULL, &m) != STC_OK) return false;
     void *data = NULL;
     char *dump = NULL;
-    const bool ok = stc_compile(m, text, d, n, &p) == STC_OK &&
-                    stc_program_encode(p, &data, &out->size) == STC_OK &&
-                    stc_program_dump(p, &dump) == STC_OK;
+    bool ok = stc_compile(m, text, d, n, &p) == STC_OK;
+    if (ok && of == FAMILY_PLANS) plan_for_two(m, p, 1);
+    ok = ok && stc_program_encode(p, &data, &out->size) == STC_OK &&
+         stc_program_dump(p, &dump) == STC_OK;
     *out = (bytes){.size = out->size};
     if (ok && (out->data = malloc(out->size))) memcpy(out->data, data, out->size);
     if (ok) out->text = strdup(dump);
@@ -148,15 +181,16 @@ static bool encode(const fcase *c, bytes *out)
 static int make_corpus(uint64_t seed, family of, bytes *corpus)
 {
     const uint64_t forced = of == FAMILY_SUBSECT    ? FEATURE_BIT << FEATURE_CONVOLVE
-                            : of == FAMILY_NOTATION ? FEATURE_BIT << FEATURE_CHAIN
+                            : of >= FAMILY_NOTATION ? FEATURE_BIT << FEATURE_CHAIN
                                                     : 0;
-    static const char *const words[] = {"", " keep ", " subsect ", ".notation "};
+    static const char *const words[] = {"", " keep ", " subsect ", ".notation ",
+                                        "; its file has a plan"};
     const char *has = words[of];
     int n = 0;
     for (uint64_t k = 0; n < CORPUS && k < 40 * CORPUS; k++) {
         fcase c;
         gen_case(&c, seed * 7919 + k, ALL_FEATURES, forced, 0);
-        if (strlen(c.stmt) < 300 && encode(&c, &corpus[n])) {
+        if (strlen(c.stmt) < 300 && encode(&c, of, &corpus[n])) {
             if (strstr(corpus[n].text, has)) {
                 n++;
             } else {
@@ -181,14 +215,19 @@ static void keep_last(const mutant *x)
     fclose(f);
 }
 
-static mutant by_bytes(gen *g, const bytes *from)
+static mutant by_bytes(gen *g, const bytes *from, family of)
 {
     bytes b = {.data = malloc(from->size), .size = from->size};
     if (!b.data) abort();
     memcpy(b.data, from->data, b.size);
     const int changes = 1 + (gen_chance(g, 30) ? gen_below(g, 4) : 0);
-    for (int k = 0; k < changes; k++)
-        change_one(g, &b);
+    for (int k = 0; k < changes; k++) {
+        bytes in;
+        const bool within =
+            of == FAMILY_PLANS && gen_chance(g, 80) && plan_within(g, &b, &in);
+        change_one(g, within ? &in : &b);
+        if (within) mend(&in);
+    }
     mend(&b);
     return (mutant){.data = (char *)b.data, .size = b.size};
 }
@@ -201,11 +240,11 @@ static mutant by_lines(gen *g, const bytes *from, family of)
 
 /* ---- the fuzzer ----------------------------------------------------------------- */
 
-enum { BYTES, LINE_DAMAGE, KEEP, SUBSECT, NOTATION, KINDS };
-static const char *const kind_name[KINDS] = {"bytes", "lines", "keep", "subsect",
-                                             "notation"};
-static const family kind_family[KINDS] = {FAMILY_ANY, FAMILY_ANY, FAMILY_KEEP,
-                                          FAMILY_SUBSECT, FAMILY_NOTATION};
+enum { BYTES, LINE_DAMAGE, KEEP, SUBSECT, NOTATION, PLANS, KINDS };
+static const char *const kind_name[KINDS] = {"bytes",   "lines",    "keep",
+                                             "subsect", "notation", "plans"};
+static const family kind_family[KINDS] = {FAMILY_ANY,     FAMILY_ANY,      FAMILY_KEEP,
+                                          FAMILY_SUBSECT, FAMILY_NOTATION, FAMILY_PLANS};
 
 typedef struct options {
     int only; /* a kind, or KINDS: all */
@@ -242,32 +281,34 @@ int main(int argc, char **argv)
     fuzzing f;
     options o;
     if (!take_options(&o, &argc, argv)) {
-        fprintf(stderr, "fuzz_stb: --only bytes, lines, keep, subsect or notation\n");
+        fprintf(stderr,
+                "fuzz_stb: --only bytes, lines, keep, subsect, notation or plans\n");
         return 2;
     }
     fuzzing_begin(&f, argc, argv);
     if (o.count != UINT64_MAX) f.until = HUGE_VAL;
-    static bytes corpus[4][CORPUS];
-    int n[4] = {0};
+    static bytes corpus[FAMILY_PLANS + 1][CORPUS];
+    int n[FAMILY_PLANS + 1] = {0};
     tally t[KINDS] = {0};
     uint64_t failed = 0;
     for (uint64_t k = o.first; k - o.first < o.count && fuzzing_on(&f) && !failed; k++) {
         gen g = {.c = &f.none, .state = f.seed * 0x9e3779b97f4a7c15u + k};
-        const int dice = gen_below(&g, 10);
+        const int dice = gen_below(&g, 11);
         const int kind = o.only < KINDS ? o.only
                          : dice < 4     ? BYTES
                          : dice < 7     ? LINE_DAMAGE
                          : dice < 8     ? KEEP
                          : dice < 9     ? NOTATION
-                                        : SUBSECT;
+                         : dice < 10    ? SUBSECT
+                                        : PLANS;
         const family of = kind_family[kind];
         if (!n[of] && !(n[of] = make_corpus(f.seed, of, corpus[of]))) {
             printf("fuzz_stb: no program to begin with\n");
             return 1;
         }
         const bytes *from = &corpus[of][gen_below(&g, n[of])];
-        const mutant x =
-            kind == BYTES || kind == NOTATION ? by_bytes(&g, from) : by_lines(&g, from, of);
+        const bool as_bytes = kind == BYTES || kind == NOTATION || kind == PLANS;
+        const mutant x = as_bytes ? by_bytes(&g, from, of) : by_lines(&g, from, of);
         keep_last(&x);
         judge_mutant(&x, gen_next(&g), &t[kind]);
         failed = t[kind].failed;
@@ -281,10 +322,11 @@ int main(int argc, char **argv)
             printf("fuzz_stb: seed %" PRIu64 ", %s: %" PRIu64 " tried, %" PRIu64
                    " refused, %" PRIu64 " accepted, %" PRIu64 " to their end, %" PRIu64
                    " compared, %" PRIu64 " converted, %" PRIu64 " planned anew, %" PRIu64
-                   " failed\n",
+                   " by another plan of theirs, %" PRIu64 " failed\n",
                    f.seed, kind_name[k], t[k].tried, t[k].refused, t[k].accepted,
-                   t[k].finished, t[k].compared, t[k].converted, t[k].planned, t[k].failed);
-    for (int of = 0; of < 4; of++)
+                   t[k].finished, t[k].compared, t[k].converted, t[k].planned, t[k].found,
+                   t[k].failed);
+    for (int of = 0; of <= FAMILY_PLANS; of++)
         for (int k = 0; k < n[of]; k++) {
             free(corpus[of][k].data);
             free(corpus[of][k].text);

@@ -15,10 +15,25 @@ typedef struct mutant {
 
 typedef struct tally {
     uint64_t tried, refused, accepted, finished, compared, converted, planned, failed;
+    uint64_t found; /* ran a plan of its file's for other data than the program's */
 } tally;
 
 /* What is damaged: anything, or what one claim of the verifier is about. */
-typedef enum family { FAMILY_ANY, FAMILY_KEEP, FAMILY_SUBSECT, FAMILY_NOTATION } family;
+typedef enum family {
+    FAMILY_ANY,
+    FAMILY_KEEP,
+    FAMILY_SUBSECT,
+    FAMILY_NOTATION,
+    FAMILY_PLANS
+} family;
+
+/* The extents of operands that programs are planned for. */
+enum { MANY_SIZE = 16 };
+
+/* Binds operands of so many entries that plans are made for them, extents being `same`. How
+ * many it has made: held. */
+int bind_many(stc_machine *m, stc_program *p, uint64_t seed, int64_t same,
+              stc_tensor *held[64]);
 
 /* Damages assembly text by whole lines: out, twice, elsewhere, thousands of times, or
  * with another operand. A new text, to be freed. */

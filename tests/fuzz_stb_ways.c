@@ -71,21 +71,33 @@ static stc_tensor *operand(gen *g, stc_machine *m, const stc_decl *d, int64_t sa
     return t;
 }
 
-static int bind_all(court *c, stc_machine *m, stc_program *p, stc_tensor *held[64],
-                    bool many)
+static int bind_all(gen *g, stc_machine *m, stc_program *p, int64_t same, bool many,
+                    stc_tensor *held[64])
 {
-    gen g = {.c = NULL, .state = c->seed};
-    const int64_t same = many ? 16 : 1 + gen_below(&g, 5);
     const char *name;
     bool result;
     int n = 0;
     for (int k = 0; n < 64 && (name = stc_program_name(p, k, &result)); k++) {
         stc_decl d = {.size = sizeof d};
         if (result || stc_program_decl(p, name, &d) != STC_OK) continue;
-        if (!(held[n] = operand(&g, m, &d, same, many))) continue;
+        if (!(held[n] = operand(g, m, &d, same, many))) continue;
         (void)stc_bind(p, name, held[n++]);
     }
     return n;
+}
+
+int bind_many(stc_machine *m, stc_program *p, uint64_t seed, int64_t same,
+              stc_tensor *held[64])
+{
+    gen g = {.c = NULL, .state = seed};
+    return bind_all(&g, m, p, same, true, held);
+}
+
+static int bind_few(stc_machine *m, stc_program *p, uint64_t seed, stc_tensor *held[64])
+{
+    gen g = {.c = NULL, .state = seed};
+    const int64_t same = 1 + gen_below(&g, 5);
+    return bind_all(&g, m, p, same, false, held);
 }
 
 /* ---- results -------------------------------------------------------------------- */
@@ -225,9 +237,11 @@ static bool run_way(court *c, int k, way *w)
             c->dump = strdup(text);
             stc_text_free(m, text);
         }
-        const int n = bind_all(c, m, p, bound, k == PLANNED);
+        const int n = k == PLANNED ? bind_many(m, p, c->seed, MANY_SIZE, bound)
+                                   : bind_few(m, p, c->seed, bound);
         w->status = stc_run(p);
         if (k == PLANNED) c->t->planned += p->plans;
+        if (k == PLANNED) c->t->found += p->now && !p->plans;
         snprintf(w->message, sizeof w->message, "%s", stc_error(m)->message);
         /* That coordinates differ, where a level has no order, is for `finish` to see. */
         if (strstr(w->message, "is malformed") && !strstr(w->message, "of one fiber"))

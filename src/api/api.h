@@ -130,6 +130,10 @@ static inline machine *machine_now(const stc_program *w)
  * frees the variants. */
 stc_status plan_now(stc_program *w, bool runs);
 opt_known plan_known(const stc_program *w);
+/* Plans for other data that w's file has, which are taken, also when that fails. And all
+ * plans there are: `first`, which runs, and those made for other data; how many. */
+stc_status plan_adopt(stc_program *w, program **plan, int n);
+int plan_list(const stc_program *w, program *first, program **list);
 /* A run ended since a step had other entries than thought: plans what is left anew, and
  * runs that. */
 stc_status plan_rest(stc_program *w);

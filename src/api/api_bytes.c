@@ -1,7 +1,8 @@
 /* api_bytes.c: programs as bytes and as text: .stb files, dumps, assembly.
  *
  * What is read is untrusted: it is verified before it is linked. What is written is what
- * runs: of a program that is planned for what is bound to it, that plan.
+ * runs: of a program that is planned for what is bound to it, that plan; into a file all
+ * plans that were made for data.
  */
 #include "api.h"
 #include "../io/output.h"
@@ -32,13 +33,39 @@ stc_status program_adopt(stc_machine *m, program *p, double load, stc_program **
     return STC_OK;
 }
 
-/* The bytes of the plan that runs. */
+/* The bytes of the plan that runs, and of the others. */
 static stc_status encode_now(const stc_program *w, void **bytes, size_t *size)
 {
-    program *whole;
+    program *whole, *list[PLANS_MAX];
     stc_status st = plan_whole(w, &whole);
-    if (!st) st = program_encode(whole ? whole : program_now(w), bytes, size);
+    if (st) return st;
+    const int n = plan_list(w, whole ? whole : program_now(w), list);
+    st = plans_encode(list, n, bytes, size);
     program_free(whole);
+    return st;
+}
+
+/* A program of such bytes, which took some time to come by since `start`. */
+static stc_status decode_all(stc_machine *m, const void *bytes, size_t size, double start,
+                             stc_program **out)
+{
+    program *list[PLANS_MAX];
+    stc_program *w = NULL;
+    int n;
+    stc_status st = plans_decode(&m->cx, bytes, size, list, &n);
+    if (st) return st;
+    st = program_adopt(m, list[0], now_us() - start, &w);
+    if (!st) {
+        st = plan_adopt(w, list + 1, n - 1);
+    } else {
+        while (--n > 0)
+            program_free(list[n]);
+    }
+    if (!st) {
+        *out = w;
+    } else if (w) {
+        program_drop(w);
+    }
     return st;
 }
 
@@ -64,10 +91,7 @@ stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
     API_ENTER_LIMITED(cx);
     if (!bytes) return fail_null(cx, "bytes");
     if (!out) return fail_null(cx, "out");
-    const double start = now_us();
-    program *p = NULL;
-    stc_status st = program_decode(cx, bytes, size, &p);
-    return st ? st : program_adopt(m, p, now_us() - start, out);
+    return decode_all(m, bytes, size, now_us(), out);
 }
 
 stc_status stc_program_dump(const stc_program *w, char **text)
@@ -81,7 +105,12 @@ stc_status stc_program_dump(const stc_program *w, char **text)
     stc_status st = plan_whole(w, &whole);
     if (st) return st;
     text_init(&b, cx);
-    st = program_dump(whole ? whole : program_now(w), &b);
+    program *list[PLANS_MAX];
+    const int n = plan_list(w, whole ? whole : program_now(w), list);
+    st = program_dump(list[0], &b);
+    for (int k = 1; k < n && !st; k++)
+        text_add(&b, "; its file has a plan for data like 0x%016llx, too\n",
+                 (unsigned long long)list[k]->like);
     program_free(whole);
     return api_text_of(&b, st, text);
 }
@@ -132,11 +161,9 @@ stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out)
     if (!out) return fail_null(cx, "out");
     const double start = now_us();
     file_bytes b = {0};
-    program *p = NULL;
     stc_status st = file_read(cx, path, STB_MAX, &b);
-    if (!st) st = program_decode(cx, b.data, (size_t)b.len, &p);
+    if (!st) st = decode_all(m, b.data, (size_t)b.len, start, out);
     mem_free(cx, b.data, b.size);
-    if (!st) st = program_adopt(m, p, now_us() - start, out);
     if (st && !cx->diag.file[0]) stc_text_show(cx->diag.file, sizeof cx->diag.file, path);
     return st;
 }

@@ -17,7 +17,8 @@
  *
  * A program of which no plan waits for data has no variants, and costs nothing here. One
  * that was saved (api_bytes.c) has the plan that it was saved with as its code, and the
- * statistics that this was made for. Its text comes from a file, and may be another
+ * statistics that this was made for; the plans for other data that the file has are its
+ * variants. Its text comes from a file, and may be another
  * program's: if it can't be compiled, or has other operands and results than the code, the
  * code runs as it stands.
  */
@@ -25,8 +26,8 @@
 #include <string.h>
 
 enum {
-    VARIANTS = 8, /* that are kept                                                  */
-    LITTLE = 100, /* entries of the largest operand: less work than planning */
+    VARIANTS = PLANS_MAX - 1, /* that are kept                                           */
+    LITTLE = 100,             /* entries of the largest operand: less work than planning */
 };
 
 /* An operand; of what earlier statements give, what the run before has of it. */
@@ -128,8 +129,8 @@ static plan_variant *find_variant(stc_program *w, uint64_t key)
     return NULL;
 }
 
-/* Whether each operand (result) of a is one of b's, just so. */
-static bool has_all(const program *b, const program *a, bool results)
+/* The first operand (result) of a that isn't one of b's, just so; NULL: all are. */
+static const char *missing(const program *b, const program *a, bool results)
 {
     for (int i = 0; i < a->ntensor; i++) {
         const prog_tensor *row = &a->tensor[i];
@@ -144,15 +145,18 @@ static bool has_all(const program *b, const program *a, bool results)
             other->fill_later != row->fill_later ||
             (!row->fill_later &&
              !class_equal(type_class(row->type), other->fill, row->fill)))
-            return false;
+            return row->name;
     }
-    return true;
+    return NULL;
 }
 
-static bool stands_for(const program *a, const program *b)
+/* A tensor that the two haven't alike; NULL: one can run in place of the other. */
+static const char *differs(const program *a, const program *b)
 {
-    return has_all(a, b, false) && has_all(b, a, false) && has_all(a, b, true) &&
-           has_all(b, a, true);
+    const char *name = missing(a, b, false);
+    if (!name) name = missing(b, a, false);
+    if (!name) name = missing(a, b, true);
+    return name ? name : missing(b, a, true);
 }
 
 /* *out NULL: the text of the file isn't that of its code. It takes the looks, also when it
@@ -173,7 +177,7 @@ static stc_status make_variant(stc_program *w, uint64_t key, uint64_t like,
         st == STC_ERR_MEMORY || st == STC_ERR_STEPS || st == STC_ERR_INTERRUPT;
     if (st) v->p = NULL;
     if (st) v->mc = NULL;
-    if (st || !stands_for(w->p, v->p)) {
+    if (st || differs(w->p, v->p)) {
         variant_free(cx, v);
         if (st && (stopped || (w->waits && !w->p->foreign))) return st;
         w->waits = false;
@@ -185,6 +189,67 @@ static stc_status make_variant(stc_program *w, uint64_t key, uint64_t like,
     w->variants = *out = v;
     w->plans++;
     return STC_OK;
+}
+
+/* What has no name is bound by nobody. */
+static bool can_be_bound(const program *p)
+{
+    for (int i = 0; i < p->ntensor; i++)
+        if (has_operand(&p->tensor[i]) && !*p->tensor[i].name) return false;
+    return true;
+}
+
+/* The number-th plan for other data of w's file; p is taken when it has succeeded. */
+static stc_status adopt_one(stc_program *w, program *p, int number, plan_variant **out)
+{
+    ctx *cx = &w->m->cx;
+    machine *mc = NULL;
+    const char *name = differs(w->p, p);
+    if (name || !can_be_bound(p))
+        return fail(cx, STC_ERR_CORRUPT,
+                    "not a sound bytecode file: tensor %s of its plan %d for other data "
+                    "is another than the program's",
+                    name ? name : "without a name", number);
+    stc_status st = program_verify(p);
+    if (!st) st = machine_new(p, &mc);
+    plan_variant *v = st ? NULL : mem_zero(cx, 1, sizeof *v);
+    if (!v) {
+        machine_free(mc);
+        return cx->diag.status;
+    }
+    *v = (plan_variant){.key = p->like, .p = p, .mc = mc};
+    *out = v;
+    return STC_OK;
+}
+
+stc_status plan_adopt(stc_program *w, program **plan, int n)
+{
+    plan_variant **at = &w->variants;
+    for (int i = 0; i < n; i++) {
+        const stc_status st = adopt_one(w, plan[i], i + 1, at);
+        for (int k = i; st && k < n; k++)
+            program_free(plan[k]);
+        if (st) return st;
+        at = &(*at)->next;
+    }
+    return STC_OK;
+}
+
+static bool is_there(program *const *list, int n, const program *p)
+{
+    for (int i = 0; i < n; i++)
+        if (list[i] == p || list[i]->like == p->like) return true;
+    return false;
+}
+
+int plan_list(const stc_program *w, program *first, program **list)
+{
+    int n = 0;
+    list[n++] = first;
+    if (w->p->like && !is_there(list, n, w->p)) list[n++] = w->p;
+    for (const plan_variant *v = w->variants; v && n < PLANS_MAX; v = v->next)
+        if (!v->rest && !is_there(list, n, v->p)) list[n++] = v->p;
+    return n;
 }
 
 /* One that served a run, or no more than begun, goes; what it has found out stays. */

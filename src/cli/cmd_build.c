@@ -51,10 +51,27 @@ static int compile(cli *c, const args *a, stc_program **out)
     return status;
 }
 
-/* Plans the program for the sources of --like, and ones where there are none. */
-static int plan_like(cli *c, const args *a, stc_program *p)
+/* How many values of --like from begin on, before end, are of the name that x is of. */
+static int likes_of(const args *a, const char *x, int begin, int end)
 {
-    const args likes = {.operand = a->like, .operands = a->likes};
+    const size_t name = strcspn(x, "=") + 1;
+    int n = 0;
+    for (int i = begin; i < end; i++)
+        n += !strncmp(a->like[i], x, name);
+    return n;
+}
+
+/* Plans the program for the first (second …) source that --like has for each name, the last
+ * one of a name that has no more, and ones where there are none. */
+static int plan_like(cli *c, const args *a, int turn, stc_program *p)
+{
+    const char **like = xrealloc(NULL, (size_t)a->likes * sizeof *like);
+    args likes = {.operand = like};
+    for (int i = 0; i < a->likes; i++) {
+        const int before = likes_of(a, a->like[i], 0, i);
+        const bool last = !likes_of(a, a->like[i], i + 1, a->likes);
+        if (before == turn || (before < turn && last)) like[likes.operands++] = a->like[i];
+    }
     const stc_source ones = {.size = sizeof ones,
                              .kind = STC_SOURCE_VALUE,
                              .value = {.i = 1},
@@ -64,6 +81,7 @@ static int plan_like(cli *c, const args *a, stc_program *p)
     bool result;
     const char *name;
     int n, status = specs_parse(&likes, 0, SPEC_BOUND, &specs, &n);
+    free(like);
     if (status != STATUS_OK) return status;
     stc_status st = STC_OK;
     for (int i = 0; !st && (name = stc_program_name(p, i, &result)) && !result; i++)
@@ -75,13 +93,30 @@ static int plan_like(cli *c, const args *a, stc_program *p)
     return st ? report_error(c, 0) : STATUS_OK;
 }
 
+/* For all that --like says, in turn: the file has all these plans. */
+static int plan_likes(cli *c, const args *a, stc_program *p)
+{
+    enum { PLANS = 8 };
+    int turns = 0, status = STATUS_OK;
+    for (int i = 0; i < a->likes; i++) {
+        const int n = likes_of(a, a->like[i], 0, a->likes);
+        if (n > turns) turns = n;
+    }
+    if (turns > PLANS)
+        return usage_error("--like gives one name %d sources; a file keeps plans for %d",
+                           turns, PLANS);
+    for (int k = 0; k < turns && status == STATUS_OK; k++)
+        status = plan_like(c, a, k, p);
+    return status;
+}
+
 int cmd_build(cli *c, const args *a)
 {
     const char *path;
     stc_program *p = NULL;
     int status = output_file(a, &path);
     if (status == STATUS_OK) status = compile(c, a, &p);
-    if (status == STATUS_OK && a->likes) status = plan_like(c, a, p);
+    if (status == STATUS_OK) status = plan_likes(c, a, p);
     if (status != STATUS_OK) {
         stc_program_free(p);
         return status;

@@ -229,6 +229,13 @@ stc_status program_decode(ctx *cx, const void *bytes, size_t size, program **out
 stc_status program_dump(const program *p, textbuf *out);
 stc_status program_assemble(ctx *cx, const char *text, const char *file, program **out);
 
+/* The plans of one text for data of several kinds, in one file: the first is the program
+ * itself, which program_decode gives alone. plans_decode has room for PLANS_MAX in p; the
+ * others use the first one's text, and are freed before it. */
+enum { PLANS_MAX = 9 };
+stc_status plans_encode(program *const *p, int n, void **bytes, size_t *size);
+stc_status plans_decode(ctx *cx, const void *bytes, size_t size, program **p, int *n);
+
 /* Proves the program safe for any tensors of its formats (verify.c). */
 stc_status program_verify(const program *p);
 

@@ -7,6 +7,9 @@
  * Bytes are untrusted: they are read only by `get`, which never leaves
  * its section, and every count is held against the bytes that are left before
  * anything is allocated. The program read is yet to be verified.
+ *
+ * Plans of the same text for data of other kinds are files in the last section, whose text
+ * is the program's.
  */
 #include "build.h"
 #include "policies.h"
@@ -14,7 +17,8 @@
 #include <string.h>
 
 #define MAJOR 2
-#define MINOR 1
+#define MINOR 2
+#define MINOR_PLAIN 1 /* of files without plans for other data */
 #define HEADER 32
 
 static const char magic[8] = {(char)0x89, 'S', 'T', 'B', '\r', '\n', 0x1a, '\n'};
@@ -31,6 +35,7 @@ enum {
     SEC_CODE,
     SEC_LINES,    /* per instruction: its place in the source */
     SEC_NOTATION, /* if the source can be planned anew: what was declared; since 2.1 */
+    SEC_PLANS,    /* of the same source for other data; since 2.2              */
     SEC_END
 };
 
@@ -67,6 +72,10 @@ typedef struct coder {
     const uint8_t *at; /* still to be read, of this section                      */
     size_t left;
     uint64_t sections; /* by the header; 0: of a later version              */
+    program **plan;    /* for other data, to be written, or that were read       */
+    int nplan;
+    const program *of; /* whose plan this is; NULL: it is a file of its own      */
+    int number;        /* … and which one, from 1                                */
     bool bad;          /* what was read can't be, or lies past the end, where all is 0 */
     arena scratch;     /* texts that were read                                   */
 } coder;
@@ -414,6 +423,49 @@ static void code_notation(coder *c)
     c->p->notation = true;
 }
 
+static stc_status encode(coder *c, void **bytes, size_t *size);
+static stc_status decode(coder *c, const void *bytes, size_t size);
+
+static void write_plan(coder *c, const program *p)
+{
+    program same = *p;
+    coder in = {.cx = c->cx, .p = &same, .of = c->p};
+    void *bytes;
+    size_t size;
+    c->status = encode(&in, &bytes, &size);
+    if (c->status) return;
+    number(c, size, 8);
+    put(c, bytes, size);
+    mem_free(c->cx, bytes, size);
+}
+
+static void read_plan(coder *c)
+{
+    const uint64_t size = number(c, 0, 8);
+    refuse_if(c, size > c->left);
+    if (c->bad) return;
+    coder in = {.cx = c->cx, .of = c->p, .number = c->nplan + 1};
+    c->status = decode(&in, c->at, (size_t)size);
+    if (c->status) return;
+    c->plan[c->nplan++] = in.p;
+    refuse_if(c, !in.p->notation);
+    c->at += size;
+    c->left -= (size_t)size;
+}
+
+/* Files in this one, which have none themselves. */
+static void code_plans(coder *c)
+{
+    const int n = count(c, c->nplan, 8 + HEADER, PLANS_MAX - 1);
+    refuse_if(c, !n || c->of || !c->p->notation);
+    for (int i = 0; i < n && !c->status && !c->bad; i++)
+        if (c->reads) {
+            read_plan(c);
+        } else {
+            write_plan(c, c->plan[i]);
+        }
+}
+
 /* Row i of a table: empty where it is read. */
 #define ROW(code, table)                                                                   \
     code(c, c->reads ? (__typeof__(*c->p->table)){0} : c->p->table[i]);                    \
@@ -450,8 +502,9 @@ static void code_section(coder *c, int tag)
         [SEC_CONSTANTS] = p->nconst, [SEC_MERGES] = p->nmerge, [SEC_FUNCTIONS] = p->nfn,
         [SEC_CODE] = p->ncode};
     if (tag == SEC_TEXT) {
-        p->file = own_text(c, p->file);
-        p->source = own_text(c, p->source);
+        p->file = own_text(c, c->of ? NULL : p->file);
+        p->source = own_text(c, c->of ? NULL : p->source);
+        refuse_if(c, c->of && (p->file || p->source));
     } else if (tag == SEC_REGISTERS) {
         p->nv = code_registers(c, p->nv);
         p->ni = code_registers(c, p->ni);
@@ -461,6 +514,8 @@ static void code_section(coder *c, int tag)
         code_lines(c);
     } else if (tag == SEC_NOTATION) {
         code_notation(c);
+    } else if (tag == SEC_PLANS) {
+        code_plans(c);
     } else {
         const int n =
             count(c, rows[tag], least[tag], tag == SEC_CODE ? CODE_MAX : TABLE_MAX);
@@ -478,72 +533,89 @@ static void poke(coder *c, int64_t at, uint64_t v)
         c->data[at + i] = (uint8_t)(v >> 8 * i);
 }
 
+/* The bytes of c->p and its plans; c is of no use then. */
+static stc_status encode(coder *c, void **bytes, size_t *size)
+{
+    const int end = c->nplan ? SEC_END : c->p->notation ? SEC_PLANS : SEC_NOTATION;
+    put(c, magic, sizeof magic);
+    number(c, MAJOR, 2);
+    number(c, c->nplan ? MINOR : MINOR_PLAIN, 2);
+    number(c, (uint64_t)end - 1, 4);
+    number(c, 0, 8); /* size and checksum follow */
+    number(c, 0, 8);
+    for (int tag = SEC_TEXT; tag < end; tag++) {
+        number(c, (uint64_t)tag, 4);
+        const int64_t at = c->len;
+        number(c, 0, 8);
+        code_section(c, tag);
+        poke(c, at, (uint64_t)(c->len - at - 8));
+    }
+    poke(c, 16, (uint64_t)c->len);
+    if (!c->status) poke(c, 24, checksum(c->data + HEADER, (size_t)c->len - HEADER));
+    void *out = c->status ? NULL : mem_alloc(c->cx, (size_t)c->len);
+    if (out) {
+        memcpy(out, c->data, (size_t)c->len);
+        *bytes = out;
+        *size = (size_t)c->len;
+    }
+    mem_free(c->cx, c->data, (size_t)c->cap);
+    return out ? STC_OK : c->cx->diag.status;
+}
+
+stc_status plans_encode(program *const *p, int n, void **bytes, size_t *size)
+{
+    program same = *p[0], *others[PLANS_MAX];
+    coder c = {.cx = same.cx, .p = &same, .plan = others, .nplan = n - 1};
+    memcpy(others, p + 1, (size_t)(n - 1) * sizeof *p);
+    return encode(&c, bytes, size);
+}
+
 stc_status program_encode(const program *p, void **bytes, size_t *size)
 {
     program same = *p;
     coder c = {.cx = p->cx, .p = &same};
-    put(&c, magic, sizeof magic);
-    number(&c, MAJOR, 2);
-    number(&c, MINOR, 2);
-    const int end = p->notation ? SEC_END : SEC_NOTATION;
-    number(&c, (uint64_t)end - 1, 4);
-    number(&c, 0, 8); /* size and checksum follow */
-    number(&c, 0, 8);
-    for (int tag = SEC_TEXT; tag < end; tag++) {
-        number(&c, (uint64_t)tag, 4);
-        const int64_t at = c.len;
-        number(&c, 0, 8);
-        code_section(&c, tag);
-        poke(&c, at, (uint64_t)(c.len - at - 8));
-    }
-    poke(&c, 16, (uint64_t)c.len);
-    if (!c.status) poke(&c, 24, checksum(c.data + HEADER, (size_t)c.len - HEADER));
-    void *out = c.status ? NULL : mem_alloc(p->cx, (size_t)c.len);
-    if (out) {
-        memcpy(out, c.data, (size_t)c.len);
-        *bytes = out;
-        *size = (size_t)c.len;
-    }
-    mem_free(p->cx, c.data, (size_t)c.cap);
-    return out ? STC_OK : p->cx->diag.status;
+    return encode(&c, bytes, size);
 }
 
-static stc_status corrupt(ctx *cx, const char *why)
+static stc_status corrupt(const coder *c, const char *why)
 {
-    return fail(cx, STC_ERR_CORRUPT, "not a sound bytecode file: %s", why);
+    if (c->of)
+        return fail(c->cx, STC_ERR_CORRUPT,
+                    "not a sound bytecode file: its plan %d for other data: %s", c->number,
+                    why);
+    return fail(c->cx, STC_ERR_CORRUPT, "not a sound bytecode file: %s", why);
 }
 
 static stc_status check_header(coder *c, const uint8_t *bytes, size_t size)
 {
-    ctx *cx = c->cx;
     if (size < HEADER || memcmp(bytes, magic, sizeof magic) != 0)
-        return corrupt(cx, "it doesn't begin with the magic number of .stb files");
+        return corrupt(c, "it doesn't begin with the magic number of .stb files");
     c->at += sizeof magic;
     c->left -= sizeof magic;
     const uint64_t major = get(c, 2), minor = get(c, 2);
     if (major != MAJOR)
-        return fail(cx, STC_ERR_CORRUPT,
+        return fail(c->cx, STC_ERR_CORRUPT,
                     "bytecode of version %llu.%llu; this stcvm reads version %d",
                     (unsigned long long)major, (unsigned long long)minor, MAJOR);
     const uint64_t sections = get(c, 4);
-    if (minor <= MINOR && sections != SEC_LINES && sections != SEC_NOTATION)
-        return corrupt(cx, "it has an unknown number of sections");
+    const uint64_t most = minor < MINOR ? SEC_NOTATION : SEC_PLANS;
+    if (minor <= MINOR && (sections < SEC_LINES || sections > most))
+        return corrupt(c, "it has an unknown number of sections");
     c->sections = minor <= MINOR ? sections : 0;
-    if (get(c, 8) != size) return corrupt(cx, "it isn't as long as it says");
+    if (get(c, 8) != size) return corrupt(c, "it isn't as long as it says");
     if (get(c, 8) != checksum(bytes + HEADER, size - HEADER))
-        return corrupt(cx, "its checksum is wrong");
+        return corrupt(c, "its checksum is wrong");
     return STC_OK;
 }
 
 /* Sections in ascending order of their tags, each at most once. */
 static stc_status get_sections(coder *c)
 {
-    ctx *cx = c->cx;
     uint64_t last = 0;
     while (c->left) {
         const uint64_t tag = get(c, 4), size = get(c, 8);
-        if (c->bad || size > c->left) return corrupt(cx, "a section is cut off");
-        if (tag <= last) return corrupt(cx, "its sections are out of order");
+        if (c->bad || size > c->left) return corrupt(c, "a section is cut off");
+        if (tag <= last) return corrupt(c, "its sections are out of order");
         last = tag;
         const uint8_t *const behind = c->at + size;
         const size_t rest = c->left - (size_t)size;
@@ -551,31 +623,64 @@ static stc_status get_sections(coder *c)
         if (tag < SEC_END) {
             code_section(c, (int)tag);
             if (c->status) return c->status;
-            if (c->bad) return corrupt(cx, "a section holds what can't be");
-            if (c->left) return corrupt(cx, "a section is longer than its rows");
+            if (c->bad) return corrupt(c, "a section holds what can't be");
+            if (c->left) return corrupt(c, "a section is longer than its rows");
         }
         c->at = behind;
         c->left = rest;
     }
-    if (c->sections && (c->sections == SEC_NOTATION) != c->p->notation)
-        return corrupt(cx, "it has an unknown number of sections");
-    return last >= SEC_CODE ? STC_OK : corrupt(cx, "it has no code");
+    if (c->sections && ((c->sections >= SEC_NOTATION) != c->p->notation ||
+                        (c->sections == SEC_PLANS) != (c->nplan > 0)))
+        return corrupt(c, "it has an unknown number of sections");
+    return last >= SEC_CODE ? STC_OK : corrupt(c, "it has no code");
+}
+
+static void free_plans(const coder *c)
+{
+    for (int i = 0; i < c->nplan; i++)
+        program_free(c->plan[i]);
+}
+
+/* c->p, and its plans; none of them after an error. */
+static stc_status decode(coder *c, const void *bytes, size_t size)
+{
+    c->reads = true;
+    c->at = bytes;
+    c->left = size;
+    if (check_header(c, bytes, size)) return c->cx->diag.status;
+    c->p = program_new(c->cx);
+    if (!c->p) return c->cx->diag.status;
+    c->p->foreign = true;
+    arena_init(&c->scratch, c->cx);
+    const stc_status status = get_sections(c);
+    arena_free(&c->scratch);
+    if (status) {
+        free_plans(c);
+        program_free(c->p);
+    } else if (c->of) {
+        c->p->file = c->of->file;
+        c->p->source = c->of->source;
+    }
+    return status;
+}
+
+stc_status plans_decode(ctx *cx, const void *bytes, size_t size, program **p, int *n)
+{
+    coder c = {.cx = cx, .plan = p + 1};
+    const stc_status status = decode(&c, bytes, size);
+    if (status) return status;
+    p[0] = c.p;
+    *n = 1 + c.nplan;
+    return STC_OK;
 }
 
 stc_status program_decode(ctx *cx, const void *bytes, size_t size, program **out)
 {
-    coder c = {.cx = cx, .reads = true, .at = bytes, .left = size};
-    if (check_header(&c, bytes, size)) return cx->diag.status;
-    program *p = c.p = program_new(cx);
-    if (!p) return cx->diag.status;
-    p->foreign = true;
-    arena_init(&c.scratch, cx);
-    const stc_status status = get_sections(&c);
-    arena_free(&c.scratch);
-    if (status) {
-        program_free(p);
-        return status;
-    }
-    *out = p;
+    program *others[PLANS_MAX];
+    coder c = {.cx = cx, .plan = others};
+    const stc_status status = decode(&c, bytes, size);
+    if (status) return status;
+    free_plans(&c);
+    *out = c.p;
     return STC_OK;
 }
