@@ -325,6 +325,33 @@ START_TEST(explain_names_the_statement)
 }
 END_TEST
 
+/* A statement of scalars that each round changes is compiled in the first ones, and never
+ * then. */
+static const char *const counters[] = {
+    "n = n + 1", "n = 2 * n - 1; c = c * 0.9 + n", "x(i) = z(i) * c; c = c * 0.9",
+    "c = c * 0.5 + sum(i: z(i))", "n += 1; if (n > 7) { c = n }"};
+
+START_TEST(counters_are_compiled_once)
+{
+    heap h;
+    char text[200];
+    uint64_t plans[2];
+    for (int k = 0; k < 2; k++) {
+        stc_machine *m = machine_open(&h, false);
+        stc_session *s;
+        snprintf(text, sizeof text,
+                 "n = 3; c = 1.5; tensor z dense [9] = 1; repeat %d { %s }", k ? 200 : 20,
+                 counters[_i]);
+        ck_ok(m, stc_session_open(m, &s));
+        ck_ok(m, stc_session_exec(s, text, "test"));
+        plans[k] = s->plans;
+        stc_session_close(s);
+        machine_shut(m, &h);
+    }
+    ck_assert_uint_eq(plans[0], plans[1]);
+}
+END_TEST
+
 Suite *suite_rounds(void)
 {
     Suite *s = suite_create("rounds");
@@ -335,6 +362,8 @@ Suite *suite_rounds(void)
     tcase_add_test(t, profiles_tell);
     tcase_add_loop_test(t, statements_share, 0, sizeof parts / sizeof *parts);
     tcase_add_test(t, explain_names_the_statement);
+    tcase_add_loop_test(t, counters_are_compiled_once, 0,
+                        sizeof counters / sizeof *counters);
     suite_add_tcase(s, t);
     return s;
 }

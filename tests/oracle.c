@@ -574,6 +574,16 @@ static oval result_fill(ostmt *s, const assignment *a, stc_type type)
     return f;
 }
 
+/* Whether a sum may be implied there. */
+static bool has_access(const ostmt *s, const ast *e)
+{
+    if (!e) return false;
+    if (e->kind == N_CALL && oworld_find(s->w, e->name)) return true;
+    for (int k = 0; k < e->count; k++)
+        if (has_access(s, e->child[k])) return true;
+    return false;
+}
+
 /* An index as a value, outside subscripts: there is no telling a fill. */
 static bool has_index_value(const ostmt *s, const ast *e)
 {
@@ -612,8 +622,10 @@ static bool make_target(ostmt *s, const assignment *a, const char *name, otensor
     if (old && (old->keeps_shape || masked)) memcpy(shape, old->shape, sizeof shape);
     if (!keeps_fill && a->mask)
         fill = no_element(a, NULL, type);
-    else if (!keeps_fill)
+    else if (!keeps_fill && (left->count || (a->fn < 0 && a->right->kind == N_REDUCE)))
         fill = result_fill(s, a, type);
+    else if (!keeps_fill && !has_access(s, a->right)) /* no reduction: 0 */
+        fill = ov_store(ov_int(STC_I64, 0), type);
     oworld one = {0};
     otensor *t = oworld_put(&one, name, type, left->count, shape, fill);
     if (!t) return false;

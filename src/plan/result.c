@@ -128,10 +128,21 @@ static void choose_format(plan *pl, const pset *space, prog_tensor *t)
         format_set(&t->fmt, l, full || (l == 0 && t->order > 1) ? dense : sparse, l, 0);
 }
 
+static bool is_reduction(const bexpr *e)
+{
+    while (e->kind == B_CONV)
+        e = e->args[0];
+    return e->kind == B_REDUCE;
+}
+
+/* What has no index has its value, and no place beside. Its fill is that of a reduction, by
+ * which this ends early, else 0 whatever the value is made of: so a counter of a loop,
+ * n = n + 1, is of one kind in all rounds. */
 void plan_fill(plan *pl, const bexpr *root)
 {
     prog_tensor *t = &pl->p->tensor[pl->s->target];
-    const fillval f = expr_fill(pl, root);
+    fillval f = {.kind = FILL_KNOWN};
+    if (t->order || is_reduction(root)) f = expr_fill(pl, root);
     t->fill_later = f.kind == FILL_LATER;
     t->fill = f.kind == FILL_KNOWN ? type_round(t->type, f.v) : (value){0};
 }
