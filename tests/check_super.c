@@ -687,6 +687,36 @@ START_TEST(lines_of_dense_rows)
 }
 END_TEST
 
+/* Rows that are groups of equal coordinates give what rows with bounds give, whatever lies
+ * beside their coordinates: of so many entries that those of a strip are just packed, or
+ * just not, and with rows that have none, or all of the strip's. */
+START_TEST(groups_as_rows)
+{
+    static const char *const coo[] = {
+        "(i,j) -> (i : compressed(nonunique), j : singleton)",
+        "(i,j) -> (i : compressed(nonunique, interleaved), j : singleton)"};
+    static const int each[] = {1, 7, 8, 9, 40};
+    static const char *const type[] = {"f64", "f32", "i32"};
+    char text[2000];
+    snprintf(text, sizeof text,
+             "format aos = %s\ntensor L csr %s [3000,500]\n"
+             "L(i,j) = (((i * 11 + j * 3) %% 500 < %d && i %% 50 != 7) || i == 1234) * "
+             "((i + j) %% 9 + 1)\ncompact L\n"
+             "tensor G aos %s [3000,500]\nG(i,j) = L(i,j)\n"
+             "tensor x dense %s [500]\nx(j) = j %% 7 - 3\n"
+             "tensor z dense %s [3000]\nz(i) = i %% 5\n"
+             "tensor c dense f64 [4]\na(i) = L(i,j) * x(j)\nb(i) = G(i,j) * x(j)\n"
+             "c(0) = sum(i: a(i) != b(i))\n"
+             "a(i) = max(j: L(i,j) * x(j))\nb(i) = max(j: G(i,j) * x(j))\n"
+             "c(1) = sum(i: a(i) != b(i))\n"
+             "a(i) = z(i) * L(i,j) * x(j)\nb(i) = z(i) * G(i,j) * x(j)\n"
+             "c(2) = sum(i: a(i) != b(i))\nc(3) = stored(L) != stored(G)",
+             coo[_i % 2], type[_i / 2 % 3], each[_i / 6], type[_i / 2 % 3],
+             type[_i / 2 % 3], type[_i / 2 % 3]);
+    EXPECT(text, "c", 0, 0, 0, 0);
+}
+END_TEST
+
 Suite *suite_super(void)
 {
     Suite *s = suite_create("super");
@@ -697,6 +727,7 @@ Suite *suite_super(void)
     tcase_add_test(t, alike_rows);
     tcase_add_loop_test(t, few_elements, 0, 4);
     tcase_add_loop_test(t, bounds_of_64_bits, 0, WIDE_STATEMENTS);
+    tcase_add_loop_test(t, groups_as_rows, 0, 30);
     tcase_add_loop_test(t, lines_of_dense_rows, 0, 3 * LINE_STATEMENTS);
     tcase_add_loop_test(t, long_rows, 0, sizeof long_types / sizeof *long_types);
     tcase_add_loop_test(t, fibers_of_unlike_lengths, 0, 4);
