@@ -125,9 +125,9 @@ END_TEST
 
 static int stored(void *context, const int64_t *coords, stc_value v)
 {
-    int64_t *sum = context;
+    uint64_t *sum = context; /* which wraps */
     (void)coords;
-    *sum = *sum * 31 + v.i + 1;
+    *sum = *sum * 31 + (uint64_t)v.i + 1;
     return 0;
 }
 
@@ -140,7 +140,7 @@ START_TEST(steps)
         stc_machine *m = machine_open(&h, false);
         stc_session *in;
         const stc_tensor *y;
-        int64_t before = 0;
+        uint64_t before = 0;
         ck_ok(m, stc_session_open(m, &in));
         machine_share(m, 2);
         declare(text, sizeof text, f, _i, 30, 20, "i64", "0");
@@ -149,7 +149,7 @@ START_TEST(steps)
         ck_ok(m, stc_tensor_visit(y, stored, &before));
         stc_status st = STC_ERR_STEPS;
         for (uint64_t k = 1; st; k += k / 8 + 1) {
-            int64_t after = 0;
+            uint64_t after = 0;
             m->cx.max_steps = k;
             st = stc_session_exec(in, statement[_i].text, "statement");
             m->cx.max_steps = 0;
