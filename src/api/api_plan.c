@@ -180,6 +180,7 @@ static stc_status make_variant(stc_program *w, uint64_t key, uint64_t like,
     if (st || differs(w->p, v->p)) {
         variant_free(cx, v);
         if (st && (stopped || (w->waits && !w->p->foreign))) return st;
+        diag_clear(cx); /* the code runs as it stands */
         w->waits = false;
         return STC_OK;
     }
