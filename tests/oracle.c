@@ -624,7 +624,8 @@ static bool make_target(ostmt *s, const assignment *a, const char *name, otensor
         fill = no_element(a, NULL, type);
     else if (!keeps_fill && (left->count || (a->fn < 0 && a->right->kind == N_REDUCE)))
         fill = result_fill(s, a, type);
-    else if (!keeps_fill && !has_access(s, a->right)) /* no reduction: 0 */
+    else if (!keeps_fill && a->right->kind != N_REDUCE && !has_access(s, a->right))
+        /* no reduction: 0 */
         fill = ov_store(ov_int(STC_I64, 0), type);
     oworld one = {0};
     otensor *t = oworld_put(&one, name, type, left->count, shape, fill);
