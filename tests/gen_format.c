@@ -216,7 +216,7 @@ static void any_level(gen *g, const char *coordinate, bool first, bool last, boo
                                         "hashed(1000)",
                                         "hashed(17)",
                                         "hashed(nonunique)",
-                                        "hashed(1000, nonunique)",
+                                        "hashed(97, nonunique)",
                                         "dense(unordered)",
                                         "rle",
                                         "lz77",

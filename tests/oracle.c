@@ -622,7 +622,7 @@ static bool make_target(ostmt *s, const assignment *a, const char *name, otensor
     if (old && (old->keeps_shape || masked)) memcpy(shape, old->shape, sizeof shape);
     if (!keeps_fill && a->mask)
         fill = no_element(a, NULL, type);
-    else if (!keeps_fill && (left->count || (a->fn < 0 && a->right->kind == N_REDUCE)))
+    else if (!keeps_fill && left->count)
         fill = result_fill(s, a, type);
     else if (!keeps_fill && a->right->kind != N_REDUCE && !has_access(s, a->right))
         /* no reduction: 0 */
