@@ -59,7 +59,7 @@ static void tell_step(const program *p, const bstmt *s, const opt_step *step,
     if (!texts || !texts->plan) return;
     text_add(texts->plan, "step: ");
     bound_line(s, p, texts->plan);
-    if (step)
+    if (step && step->visits > 0) /* else nothing was estimated */
         text_add(texts->plan, "  about %.3g entries, %.3g visited\n", step->stored,
                  step->visits);
 }
