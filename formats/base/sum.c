@@ -9,6 +9,14 @@
 #include "sum.h"
 #include <string.h>
 
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2")))
+#define HAS_AVX2 (__builtin_cpu_supports("avx2") != 0)
+#else
+#define AVX2
+#define HAS_AVX2 false
+#endif
+
 enum { WORDS = 64, BLOCK = WORDS * 4 };
 
 /* Those of the places, in halves: processors multiply 32 bits by 32 many at a time. */
@@ -30,7 +38,8 @@ static inline uint64_t of_block(uint64_t block)
     return scattered(WORDS + block) | 1;
 }
 
-static uint64_t sum_block(const factors *f, const char *p)
+static inline __attribute__((always_inline)) uint64_t sum_block(const factors *f,
+                                                                const char *p)
 {
     uint64_t low = 0, high = 0;
     for (int k = 0; k < WORDS; k++) {
@@ -40,6 +49,24 @@ static uint64_t sum_block(const factors *f, const char *p)
         high += (uint64_t)w * f->high[k];
     }
     return low + (high << 32);
+}
+
+/* Whole blocks: as any processor does, and with AVX2 in half the time. */
+static uint64_t sum_blocks(const factors *f, const char *p, uint64_t block, uint64_t end)
+{
+    uint64_t sum = 0;
+    for (; block < end; block++, p += BLOCK)
+        sum += sum_block(f, p) * of_block(block);
+    return sum;
+}
+
+AVX2 static uint64_t wide_blocks(const factors *f, const char *p, uint64_t block,
+                                 uint64_t end)
+{
+    uint64_t sum = 0;
+    for (; block < end; block++, p += BLOCK)
+        sum += sum_block(f, p) * of_block(block);
+    return sum;
 }
 
 /* n bytes of a block, from byte `in` of it on. */
@@ -67,8 +94,11 @@ uint64_t sum_piece(const void *bytes, size_t n, uint64_t at)
         p += some;
         n -= some;
     }
-    for (; n >= BLOCK; n -= BLOCK, p += BLOCK)
-        sum += sum_block(&f, p) * of_block(block++);
+    const uint64_t whole = n / BLOCK, end = block + whole;
+    sum += (HAS_AVX2 ? wide_blocks : sum_blocks)(&f, p, block, end);
+    block = end;
+    p += whole * BLOCK;
+    n %= BLOCK;
     if (n) sum += sum_inside(&f, p, 0, n) * of_block(block);
     return sum;
 }
