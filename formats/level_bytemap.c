@@ -86,7 +86,28 @@ static void bytemap_locate(cursor *c, const level *lv, const cursor *up, int64_t
     cursor_place(c, lv, up, i, p);
 }
 
-/* Without a branch on what is there; width and stride are known where inlined. */
+enum { TOGETHER = 16 }; /* coordinates that are looked up before a branch */
+
+/* Whether a map may have one of so many coordinates from `from` on. */
+static inline __attribute__((always_inline)) bool some_there(const uint8_t *flag,
+                                                             int64_t base, int64_t extent,
+                                                             const void *crd, int32_t width,
+                                                             int32_t stride, int64_t from)
+{
+    uint64_t outside = 0;
+    uint8_t some = 0;
+    for (int64_t k = 0; k < TOGETHER; k++) {
+        const uint64_t at = (uint64_t)(crd_at(crd, width, stride, from + k) - base);
+        outside |= at | ((uint64_t)extent - 1 - at); /* its sign */
+    }
+    if ((int64_t)outside < 0) return true;
+    for (int64_t k = 0; k < TOGETHER; k++)
+        some |= flag[crd_at(crd, width, stride, from + k) - base];
+    return some;
+}
+
+/* Width and stride are known where inlined. Often a map has few coordinates: whether it has
+ * any of some is asked first, and which ones then without a branch on them. */
 static inline __attribute__((always_inline)) int64_t
 look_up(const level *lv, int64_t parent, const void *crd, int32_t width, int32_t stride,
         int64_t n, int64_t *pos)
@@ -95,12 +116,20 @@ look_up(const level *lv, int64_t parent, const void *crd, int32_t width, int32_t
     const uint64_t base = (uint64_t)lv->base, extent = (uint64_t)lv->extent;
     const int64_t first = parent * lv->extent;
     int64_t count = 0;
-    for (int64_t k = 0; k < n; k++) {
-        const uint64_t off = (uint64_t)crd_at(crd, width, stride, k) - base;
-        const uint64_t at = off < extent ? off : 0;
-        const int64_t there = flag[at] & (off < extent);
-        pos[k] = (first + (int64_t)at) | (there - 1); /* all ones is NONE */
-        count += there;
+    for (int64_t k = 0, end; k < n; k = end) {
+        end = n - k < TOGETHER ? n : k + TOGETHER;
+        if (end - k == TOGETHER &&
+            !some_there(flag, lv->base, lv->extent, crd, width, stride, k)) {
+            memset(pos + k, -1, TOGETHER * sizeof *pos); /* all ones is NONE */
+            continue;
+        }
+        for (int64_t q = k; q < end; q++) {
+            const uint64_t off = (uint64_t)crd_at(crd, width, stride, q) - base;
+            const uint64_t at = off < extent ? off : 0;
+            const int64_t there = flag[at] & (off < extent);
+            pos[q] = (first + (int64_t)at) | (there - 1);
+            count += there;
+        }
     }
     return count;
 }

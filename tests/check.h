@@ -73,6 +73,7 @@ enum { STEPS_TELL = true };
     SUITE(patterns)                                                                        \
     SUITE(merge)                                                                           \
     SUITE(slots)                                                                           \
+    SUITE(lookup)                                                                          \
     SUITE(small)                                                                           \
     SUITE(flat)                                                                            \
     SUITE(streams)                                                                         \

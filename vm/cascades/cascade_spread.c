@@ -151,6 +151,7 @@ static bool one_above(const stage *st, const column *up, int64_t *pos)
 typedef struct located {
     const column *up, *shift;
     int64_t coef, lo, hi;
+    int slot;
 } located;
 
 static int64_t shift_of(const stage *st, const located *x, int k)
@@ -288,7 +289,7 @@ static void locate_any(machine *mc, const stage *st, int id, const level *lv,
     cursor above[STC_MAX_ORDER], found = {0};
     const uint16_t up = st->link.up[id];
     if (x->coef == 1 && !x->shift &&
-        strip_locate_runs(lv, x->up, st->row, &st->g->icol[0], st->g->n, c))
+        strip_locate_runs(mc, x->slot, lv, x->up, st->row, &st->g->icol[0], st->g->n, c))
         return;
     for (int e = 0; e < st->g->n; e++) {
         int64_t at;
@@ -316,7 +317,8 @@ static bool locate(machine *mc, stage *st, int b)
     const uint16_t shift = st->link.shift[id];
     located x = {.up = &st->out->g->place[st->link.up[id]],
                  .shift = shift == UNLINKED ? NULL : &st->out->g->icol[shift],
-                 .coef = o->coef};
+                 .coef = o->coef,
+                 .slot = o->tensor};
     fiber_table t = {.shape = VIEW_NONE};
     if (lv->kind->table && lv->kind->locate && !x.up->ranged) lv->kind->table(lv, &t);
     column *c = &st->g->place[id];

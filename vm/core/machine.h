@@ -138,6 +138,18 @@ typedef struct asm_level {
  * slot's tensor has the entries. */
 typedef struct workspace workspace;
 
+/* A fiber that loops look coordinates up in, and what was learnt of it (lookup.c). */
+typedef struct lookup {
+    const tensor *t;
+    const level *lv;
+    int64_t parent, size;
+    uint64_t generation, bindings; /* when all of this was so                   */
+    int64_t asked;                 /* coordinates, since then                   */
+    int32_t *at;                   /* positions, by coordinate - base, if made  */
+    int64_t room;
+    bool made;
+} lookup;
+
 struct slot {
     const prog_tensor *row;
     tensor *t;                /* what instructions see: bound or own                 */
@@ -154,11 +166,12 @@ struct slot {
     asm_level *lev;           /* one per level                                       */
     int64_t again;            /* values that one which was taken away had, if many   */
     workspace *ws;
-    void *lent;               /* the host's memory for the values, NULL: none        */
-    int64_t nlent;            /* elements                                            */
-    bool lent_room;           /* they are assembled there; else copied in the end    */
-    int64_t places;           /* a worker's: where the rows of its chunk end; else 0 */
-    index_array *lent_at;     /* … and for the levels' arrays, three a level         */
+    void *lent;           /* the host's memory for the values, NULL: none        */
+    int64_t nlent;        /* elements                                            */
+    bool lent_room;       /* they are assembled there; else copied in the end    */
+    int64_t places;       /* a worker's: where the rows of its chunk end; else 0 */
+    index_array *lent_at; /* … and for the levels' arrays, three a level         */
+    lookup lookup;
     const tensor *from;       /* keep_while: what own was converted from; of an operand: */
     uint64_t from_generation; /* what kept code read; and its generation            */
     bool asked;               /* keep_while: a run before has converted the same         */
@@ -302,6 +315,12 @@ loop_state loop_next(machine *mc, loop *l);
 /* Stands c at coordinate x of a level, or on nothing; levels that can't locate
  * are walked. */
 bool cursor_locate_any(cursor *c, const level *lv, const cursor *up, int64_t x);
+/* lookup.c: level_kind's locate_many below one parent position, in level lv of what slot
+ * `which` has; of a fiber that is asked often, by a table. */
+int64_t machine_look_up(machine *mc, int which, const level *lv, int64_t parent,
+                        const void *crd, int32_t width, int32_t stride, int64_t n,
+                        int64_t *pos);
+void lookup_free(machine *mc, lookup *k);
 /* position.c: the sum of positions [at, at_end) of t, in t's class. */
 value load_sum(const tensor *t, int64_t at, int64_t at_end);
 /* The positions of level `last` that lie below cursor up, which stands

@@ -42,6 +42,7 @@ void machine_free(machine *mc)
             machine_take_back(mc, &mc->loops[i]);
         for (int t = 0; t < mc->p->ntensor; t++) {
             ws_free(mc, &mc->slot[t]);
+            lookup_free(mc, &mc->slot[t].lookup);
             tensor_free(mc->slot[t].own);
             deliver_free(mc, &mc->slot[t]);
         }

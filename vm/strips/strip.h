@@ -163,10 +163,11 @@ const void *strip_halves(strip *s, const sink *x, const void *values);
  * only ws_add can do. */
 bool strip_add_string(machine *mc, strip *s, const sink *x, stc_status *st);
 int64_t strip_place_coord(const machine *mc, const strip *s, int place, int lane);
-/* Positions of coordinates i below parents, each run of lanes below one parent at once;
- * rows: the lane of `up` that each is below, NULL: its own. False: not in this level. */
-bool strip_locate_runs(const level *lv, const column *up, const int *rows, const column *i,
-                       int n, column *c);
+/* Positions of coordinates i in level lv of slot `which` below parents, each run of lanes
+ * below one parent at once; rows: the lane of `up` that each is below, NULL: its own.
+ * False: not in this level. */
+bool strip_locate_runs(machine *mc, int which, const level *lv, const column *up,
+                       const int *rows, const column *i, int n, column *c);
 /* A cursor that stands where a place does in a lane, and those above it; c has
  * room for all levels. NULL: the root. */
 const cursor *strip_stand(const machine *mc, const strip *s, int place, int lane,

@@ -257,8 +257,8 @@ static bool place_in_ranges(const machine *mc, strip *s, int id, const level *lv
     return true;
 }
 
-bool strip_locate_runs(const level *lv, const column *up, const int *rows, const column *i,
-                       int n, column *c)
+bool strip_locate_runs(machine *mc, int which, const level *lv, const column *up,
+                       const int *rows, const column *i, int n, column *c)
 {
     int64_t there = 0;
     if (!lv->kind->locate_many || up->ranged || !(lv->props & PROP_UNIQUE)) return false;
@@ -268,8 +268,8 @@ bool strip_locate_runs(const level *lv, const column *up, const int *rows, const
         for (end = k; end < n && column_get(up, rows ? rows[end] : end) == p; end++)
             c->data[end] = p < 0 ? NONE : column_get(i, end);
         if (p >= 0)
-            there += lv->kind->locate_many(lv, p, c->data + k, sizeof *c->data,
-                                           sizeof *c->data, end - k, c->data + k);
+            there += machine_look_up(mc, which, lv, p, c->data + k, sizeof *c->data,
+                                     sizeof *c->data, end - k, c->data + k);
     }
     c->form = COL_ARRAY;
     c->full = there == n;
@@ -282,9 +282,9 @@ static void eval_place(machine *mc, strip *s, int id)
     const place *x = &s->s.place[id];
     column *c = &s->place[id];
     const level *lv = &mc->slot[x->tensor].t->level[x->level];
-    if (x->varies &&
-        (place_in_ranges(mc, s, id, lv) || place_in_step(mc, s, id, lv) ||
-         strip_locate_runs(lv, &s->place[x->up], NULL, &s->icol[x->icol], s->n, c)))
+    if (x->varies && (place_in_ranges(mc, s, id, lv) || place_in_step(mc, s, id, lv) ||
+                      strip_locate_runs(mc, x->tensor, lv, &s->place[x->up], NULL,
+                                        &s->icol[x->icol], s->n, c)))
         return;
     const int n = x->varies ? s->n : 1;
     cursor up[STC_MAX_ORDER], found = {0};

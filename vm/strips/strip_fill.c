@@ -346,8 +346,8 @@ static void place_located(machine *mc, strip *s, int b)
     if (v.shape != VIEW_RANGE) {
         located_coords(mc, s, o, c);
         c->form = COL_ARRAY;
-        c->full = lv->kind->locate_many(lv, up ? up->at : 0, c->data, sizeof *c->data,
-                                        sizeof *c->data, s->n, c->data) == s->n;
+        c->full = machine_look_up(mc, o->tensor, lv, up ? up->at : 0, c->data,
+                                  sizeof *c->data, sizeof *c->data, s->n, c->data) == s->n;
         return;
     }
     const int64_t shift = o->shift == ROOT ? 0 : mc->i[o->shift];

@@ -279,6 +279,7 @@ static bool prepare_load(const machine *mc, nest *ns, nest_load *x)
     const int l = (int)(lv - t->level);
     const bool all = fibers_cover(t, l, ns->lo, ns->hi);
     x->probe = !all && probed(ns, lv, n->b) ? lv : NULL;
+    x->slot = n->a;
     x->nvals = t->nvals;
     x->parent = nest_parent(ns, n->b);
     x->extent = lv->extent;

@@ -40,6 +40,7 @@ typedef struct nest_load {
     const column *parent; /* by coordinate i: at parent * extent + i - lo      */
     int64_t extent, lo;
     const level *probe; /* not NULL: by coordinate, each looked for below parent    */
+    int slot;           /* … in what this one has */
     int64_t nvals;
     uint16_t node; /* of the inner loop */
     bool made;     /* of what is walked: nest_made.c */

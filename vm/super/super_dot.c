@@ -239,13 +239,33 @@ enum { PROBES = 256 };
 FIBERS_END(32)
 FIBERS_END(64)
 
-/* Whether one of n positions isn't NONE: all that are negative have their highest bit. */
-static bool any_there(const int64_t *at, int64_t n)
+/* Elements from `first` on that a level has: which they are, and where it has them. */
+typedef struct probed {
+    int64_t from, until; /* those that it was asked for             */
+    int64_t n;
+    int64_t own[PROBES + 1]; /* ascending; behind them one that is never reached */
+    int64_t at[PROBES];
+} probed;
+
+static void probed_list(probed *d, int64_t found)
 {
-    int64_t all = NONE;
-    for (int64_t k = 0; k < n; k++)
-        all &= at[k];
-    return all >= 0;
+    d->n = 0;
+    for (int64_t k = 0; found && k < d->until - d->from; k++) {
+        d->own[d->n] = d->from + k;
+        d->at[d->n] = d->at[k];
+        d->n += d->at[k] >= 0;
+    }
+    d->own[d->n] = INT64_MAX;
+}
+
+/* The first one that is p or behind it: h, where lanes follow each other. */
+static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
+{
+    while (h > 0 && d->own[h - 1] >= p)
+        h--;
+    while (d->own[h] < p)
+        h++;
+    return h;
 }
 
 /* The gathered factor's level is asked where it has the fibers' coordinates, many
@@ -256,10 +276,11 @@ static bool any_there(const int64_t *at, int64_t n)
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
         const index_##W *crd = w->crd;                                                     \
-        const elem_##TYPE *v = own->vals, none = 0, *xv = x->nvals ? x->vals : &none;      \
+        const elem_##TYPE *v = own->vals, *xv = x->vals;                                   \
         const node *r = &ns->o.s.node[ns->link.result];                                    \
         num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
-        int64_t at[PROBES], from = 0, until = 0, found = 0, below = NONE, last = 0;        \
+        int64_t below = NONE, last = 0, h = 0;                                             \
+        probed d = {.from = 0};                                                            \
         const bool ahead = x->parent->form == COL_FIXED && fibers_end_##W(ns, &last);      \
         for (int k = ns->from; k < ns->to; k++) {                                          \
             const int64_t parent = column_get(x->parent, k);                               \
@@ -270,23 +291,23 @@ static bool any_there(const int64_t *at, int64_t n)
             for (int j = 0; j < ns->nscalar; j++)                                          \
                 s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));       \
             while (p < e && (ns->told || !SETTLED(B, sum))) {                              \
-                if (p < from || p >= until || parent != below) {                           \
-                    until = ahead ? last : e;                                              \
-                    until = until < p + PROBES ? until : p + PROBES;                       \
-                    from = p, below = parent;                                              \
-                    found = x->probe->kind->locate_many(                                   \
-                        x->probe, parent, crd + p * w->step, sizeof *crd,                  \
-                        (int32_t)(w->step * (int64_t)sizeof *crd), until - p, at);         \
+                if (p < d.from || p >= d.until || parent != below) {                       \
+                    d.until = ahead ? last : e;                                            \
+                    d.until = d.until < p + PROBES ? d.until : p + PROBES;                 \
+                    d.from = p, below = parent;                                            \
+                    probed_list(&d,                                                        \
+                                machine_look_up(mc, x->slot, x->probe, parent,             \
+                                                crd + p * w->step, sizeof *crd,            \
+                                                (int32_t)(w->step * (int64_t)sizeof *crd), \
+                                                d.until - p, d.at));                       \
                 }                                                                          \
-                const int64_t stop = e < until ? e : until;                                \
-                if (ns->told && found)                                                     \
-                    nest_tell(ns, k, any_there(at + (p - from), stop - p));                \
-                for (; found && p < stop; p++) {                                           \
-                    const int64_t gone = at[p - from] >> 63;                               \
-                    num_##TYPE t = TIMES(B, TYPE, s, GET(TYPE, v[p]));                     \
-                    t = TIMES(B, TYPE, t, GET(TYPE, xv[at[p - from] & ~gone]));            \
-                    t = PLUS(B, TYPE, sum, t);                                             \
-                    sum = gone ? sum : t;                                                  \
+                const int64_t stop = e < d.until ? e : d.until;                            \
+                h = probed_from(&d, p, h < d.n ? h : d.n);                                 \
+                if (ns->told) nest_tell(ns, k, d.own[h] < stop);                           \
+                for (; d.own[h] < stop; h++) {                                             \
+                    num_##TYPE t = TIMES(B, TYPE, s, GET(TYPE, v[d.own[h]]));              \
+                    t = TIMES(B, TYPE, t, GET(TYPE, xv[d.at[h]]));                         \
+                    sum = PLUS(B, TYPE, sum, t);                                           \
                 }                                                                          \
                 p = stop;                                                                  \
             }                                                                              \

@@ -37,6 +37,7 @@ static void see(worker *w, slot *s, tensor *view)
 static stc_status copy_slots(worker *w, const machine *from, const parallel_loop *pl)
 {
     machine *mc = w->mc;
+    mc->bindings = from->bindings;
     for (int t = 0; t < mc->p->ntensor; t++) {
         slot *to = &mc->slot[t];
         const slot *s = &from->slot[t];
