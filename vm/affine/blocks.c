@@ -41,6 +41,8 @@ typedef struct walk walk;
 typedef void (*run_kernel)(const walk *w, const walk_step *s, int64_t n, int64_t pos,
                            int64_t by, const int64_t *at);
 typedef void (*blocks_kernel)(walk *w, const int64_t *at, int64_t begin, int64_t end);
+typedef void (*row_kernel)(walk *w, const walk_step *s, int64_t lo, int64_t hi,
+                           int64_t first, const int64_t *at);
 
 struct walk {
     machine *mc;
@@ -54,6 +56,7 @@ struct walk {
     const void *one;
     run_kernel run;
     blocks_kernel fiber;
+    row_kernel row; /* ENTRIES, plain ones: of many fibers */
     int64_t rounds;
 };
 
@@ -113,16 +116,14 @@ static void sure_range(const walk *w, const walk_step *s, int more, const int64_
     }
 }
 
-/* All are inside, and each of the two steps has a place of its own in one of result and
- * factor. */
-static bool plain_entries(const walk_step *s, const walk_step *t, int64_t lo, int64_t hi)
+/* Each of the two steps has a place of its own in one of result and factor. */
+static bool plain_entries(const walk_step *s, const walk_step *t)
 {
     const bool down =
         s->coef[0] == 1 && t->coef[0] == 0 && s->coef[1] == 0 && t->coef[1] == 1;
     const bool up =
         s->coef[0] == 0 && t->coef[0] == 1 && s->coef[1] == 1 && t->coef[1] == 0;
-    return (down || up) && s->lv->width == 4 && t->lv->width == 4 && lo <= s->lv->lo &&
-           hi >= s->lv->lo + s->lv->extent;
+    return (down || up) && s->lv->width == 4 && t->lv->width == 4;
 }
 
 static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t *e)
@@ -263,6 +264,30 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
             *at = PLUS(*at, TIMES(f, TIMES(v[k], x[*(const int32_t *)from])));             \
         }                                                                                  \
     }                                                                                      \
+    /* Fibers below coordinates [lo, hi) of step s, whose first is that of position        \
+     * `first`: two coordinates an entry, all of them inside. */                           \
+    static void row_##T(walk *w, const walk_step *s, int64_t lo, int64_t hi,               \
+                        int64_t first, const int64_t *at)                                  \
+    {                                                                                      \
+        const affine_level one = *s[1].lv, two = *s[2].lv;                                 \
+        const affine_level *i = s[1].coef[0] ? &one : &two, *j = i == &one ? &two : &one;  \
+        const char *const to = i->crd, *const from = j->crd;                               \
+        const int64_t to_step = i->stride, from_step = j->stride;                          \
+        const class_##T *v = w->a->vals[0], *x = w->a->vals[1], f = factor_##T(w, at);     \
+        class_##T *o = w->a->out;                                                          \
+        int64_t end = affine_children(&one, first), some = 0;                              \
+        w->rounds -= end;                                                                  \
+        for (int64_t c = lo; c < hi; c++) {                                                \
+            const int64_t p = end;                                                         \
+            end = affine_children(&one, first + (c - lo) + 1);                             \
+            some += end > p;                                                               \
+            plain_##T(o + (at[0] + c * s->coef[0]), x + (at[1] + c * s->coef[1]), v + p,   \
+                      to + p * to_step, to_step, from + p * from_step, from_step, end - p, \
+                      f);                                                                  \
+        }                                                                                  \
+        w->rounds += end;                                                                  \
+        machine_saw(w->mc, SEEN_FIBERS, some);                                             \
+    }                                                                                      \
     /* Two coordinates an entry: the fiber's, and that of the level below. */              \
     static void entries_##T(walk *w, const int64_t *at, int64_t begin, int64_t end)        \
     {                                                                                      \
@@ -276,15 +301,6 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
         int64_t least, most;                                                               \
         sure_range(w, s, 1, at, &least, &most);                                            \
         w->rounds += end - begin;                                                          \
-        if (plain_entries(s, t, least, most)) {                                            \
-            const bool down = o0 == 1;                                                     \
-            const char *i = first.crd + begin * first.stride;                              \
-            const char *j = second.crd + begin * second.stride;                            \
-            plain_##T(o + at[0], x + at[1], v + begin, down ? i : j,                       \
-                      down ? first.stride : second.stride, down ? j : i,                   \
-                      down ? second.stride : first.stride, end - begin, f);                \
-            return;                                                                        \
-        }                                                                                  \
         for (int64_t p = begin; p < end; p++) {                                            \
             const int64_t i = affine_coord(&first, p), j = affine_coord(&second, p);       \
             if (i < least || i >= most) {                                                  \
@@ -304,6 +320,15 @@ LOOPS(I64, FN_ADD_I64, FN_MUL_I64)
 /* ---- the walk -------------------------------------------------------------------- */
 
 static stc_status walk_from(walk *w, int l, int64_t parent, const int64_t *at);
+
+/* What kernels did, now and then. */
+static stc_status count_rounds(walk *w)
+{
+    const int64_t n = w->rounds;
+    if (n < SUPER_POLL) return STC_OK;
+    w->rounds = 0;
+    return machine_count(w->mc, n);
+}
 
 static stc_status walk_coords(walk *w, int l, int64_t parent, const int64_t *at)
 {
@@ -346,15 +371,26 @@ static stc_status walk_span(walk *w, int l, int64_t parent, int64_t above,
 {
     const walk_step *s = &w->step[l];
     const bool still = s->way == WAY_INDEX;
-    int64_t lo, hi, first, to[LINES];
+    int64_t lo, hi, first, sure = 0, end = 0, to[LINES];
     span_of(w, s, parent, above, at, &lo, &hi, &first);
     if (hi <= lo) return STC_OK;
+    if (w->row && l + 1 == w->tail_at && !still) {
+        sure_range(w, s, 2, at, &sure, &end);
+        if (sure < lo) sure = lo;
+        if (end > hi) end = hi;
+    }
     if (w->tail == TAIL_RUN && l == w->tail_at) {
         move(w, s, lo, at, to);
         w->run(w, s, hi - lo, still ? first : first + lo, still ? 0 : 1, to);
         return machine_count(w->mc, hi - lo);
     }
     for (int64_t x = lo; x < hi; x++) {
+        if (x == sure && x < end) {
+            w->row(w, s, x, end, first + x, at);
+            x = end - 1;
+            if (count_rounds(w)) return w->mc->cx->diag.status;
+            continue;
+        }
         move(w, s, x, at, to);
         const stc_status st = walk_from(w, l + 1, still ? first : first + x, to);
         if (st) return st;
@@ -376,10 +412,7 @@ static stc_status walk_from(walk *w, int l, int64_t parent, const int64_t *at)
         w->fiber(w, at, p, e);
         machine_saw(w->mc, w->block == l ? SEEN_BLOCKS : SEEN_FIBERS,
                     w->block == l ? e - p : 1);
-        if (w->rounds < SUPER_POLL) return STC_OK;
-        const int64_t n = w->rounds;
-        w->rounds = 0;
-        return machine_count(w->mc, n);
+        return count_rounds(w);
     }
     if (s->way == WAY_COORDS) return walk_coords(w, l, parent, at);
     const int64_t above = s->way == WAY_VIEW ? affine_coord(s[-1].lv, parent) : 0;
@@ -479,6 +512,7 @@ static void choose_tail(walk *w)
     w->run = f64 ? run_F64 : f32 ? run_F32 : run_I64;
     w->one = f64 ? (const void *)&one_F64 : f32 ? (const void *)&one_F32 : &one_I64;
     w->fiber = NULL;
+    w->row = NULL;
     w->tail = TAIL_POINT;
     w->three = false;
     w->tail_at = n;
@@ -497,6 +531,7 @@ static void choose_tail(walk *w)
         w->tail = TAIL_ENTRIES;
         w->tail_at = n - 2;
         w->fiber = f64 ? entries_F64 : f32 ? entries_F32 : entries_I64;
+        if (plain_entries(&s[-2], &s[-1])) w->row = f64 ? row_F64 : f32 ? row_F32 : row_I64;
     } else if (s[-1].way != WAY_COORDS) {
         bool fixed = true; /* other factors stay where they are */
         for (int k = 2; k < w->nline; k++)
