@@ -190,6 +190,10 @@ START_TEST(users_functions)
 END_TEST
 
 /* At explicit zeros there is a derivative, elsewhere there is none. */
+#define MEANS                                                                              \
+    "tensor A csr f64 [1,2] = { (0,1): 1 }\ntensor x dense f64 = [3,5]\n"                  \
+    "tensor z dense f64 = [1,3]\ntensor y svec f64 [2] = { (0): 1, (1): 1 }\n"
+
 START_TEST(stored_places)
 {
     EXPECT("tensor A csr f64 [2,2] = { (0,0): 0, (1,0): 2 }\ntensor x dense f64 = [3,5]\n"
@@ -204,6 +208,14 @@ START_TEST(stored_places)
     EXPECT("tensor x dense f64 = [1, 2]\nrepeat 20 { l = sum(i: (x(i) - 3)**2); "
            "g = grad(l, x); x(i) -= 0.5 * g(i) }\n",
            "x", 3, 3);
+    /* a mean over nothing isn't computed for another operand's sake: not for a constant's
+     * (sampled), not for what is added to, nor for the places of what is asked for */
+    EXPECT(MEANS "g = grad(sum(i: mean(j: x(j) where A(0,i)) * sampled(x(0), x(i))), x)\n",
+           "g", 2.5, 6.5);
+    EXPECT(MEANS "s = sum(i: mean(j: z(j) where A(0,i)) * x(i) * x(i))\ng = grad(s, x)\n",
+           "g", 0, 20);
+    EXPECT(MEANS "G = grad(sum(i: mean(j: x(j) where A(0,i)) * y(i)), y)\nG(i) += 0\n", "G",
+           0, 4);
 }
 END_TEST
 

@@ -149,16 +149,48 @@ static uint64_t bare_indices(const bexpr *e, int n)
 
 /* The left side. A subscript of several indices may name an element several times: that is
  * allowed of computed ones, so that it is written as one. */
-static ast *left_side(grad *g, const adjoint *to, const bexpr *e, int n)
+static ast *left_side(grad *g, const char *name, const bexpr *e, int n)
 {
     ast *sub[STC_MAX_ORDER];
-    if (!n) return tree_name(g, to->name);
+    if (!n) return tree_name(g, name);
     for (int k = 0; k < n; k++) {
         sub[k] = value_subscript(g, &e->sub[k]);
         const bool plain = e->sub[k].terms == 1 && !e->pad;
         if (sub[k] && !plain) sub[k] = tree_call(g, "i64", &sub[k], 1);
     }
-    return tree_call(g, to->name, sub, n);
+    return tree_call(g, name, sub, n);
+}
+
+static bool reads(const ast *e)
+{
+    bool found = e->kind == N_CALL && e->op == ACCESS;
+    for (int k = 0; k < e->count && !found; k++)
+        found = reads(e->child[k]);
+    return found;
+}
+
+static bool divides(const ast *e)
+{
+    bool found = e->kind == N_BINARY && e->op == OPR_DIV && reads(e->child[1]);
+    for (int k = 0; k < e->count && !found; k++)
+        found = divides(e->child[k]);
+    return found;
+}
+
+/* A share as a tensor of its own. A quotient is 0 where its dividend isn't stored; added
+ * to what is everywhere, or asked for at another tensor's places, it would be computed
+ * there, as 0 / 0. */
+static ast *share_apart(grad *g, const bexpr *e, int n, ast *x, ast *d)
+{
+    const char *const of = value_tensor(g, e->tensor), *const name =
+                                                           grad_name(g, "share_", of);
+    if (!name) return NULL;
+    if (is_sampled(g, of))
+        d = tree_binary(g, OPR_MUL, sampled(g, of, x, tree_number(g, 1)), d);
+    ast *const share = left_side(g, name, e, n);
+    if (!share || !grad_emit(g, share, OPR_NONE, d, NULL)) return NULL;
+    share->op = ACCESS;
+    return share;
 }
 
 /* Of `pad A(i+j-1)`, whether it lies inside: a tensor that is true everywhere, and padded
@@ -199,14 +231,15 @@ bool spread_access(grad *g, const bexpr *e, ast *d, uint64_t over)
     if ((to->one || (!to->exists && !whole)) && !spread_zero(g, to)) return false;
     const bool first = !to->exists;
     uint64_t own_indices = value_sub_indices(g, e->sub, n);
-    ast *const left = left_side(g, to, e, n);
+    ast *const left = left_side(g, to->name, e, n);
     for (uint64_t more = ~own_indices; more; own_indices |= more) /* `+=` sums over these */
         more = range_needs(g, over & own_indices) & ~own_indices;
     d = range_reduce(g, "sum", over & ~own_indices, d, left);
-    d = range_keep(g, d, over & own_indices, first || e->pad ? 0 : bare_indices(e, n),
-                   left);
+    const bool apart = whole && n && (!first || is_sampled(g, name)) && divides(d);
+    d = range_keep(g, d, over & own_indices,
+                   first || apart || e->pad ? 0 : bare_indices(e, n), left);
     ast *const x = d ? value_access(g, e->tensor, e->sub, e->pad) : NULL;
-    if (!x) return false;
+    if (!x || (apart && !(d = share_apart(g, e, n, x, d)))) return false;
     if (first) declare(g, to);
     to->exists = true;
     if (whole || !(is_sampled(g, name) || e->pad))

@@ -192,9 +192,6 @@ ast *tree_times(grad *g, ast *d, ast *x)
     if (is_call(d, "select", 3) && (tree_is(d->child[1], 0) || tree_is(d->child[2], 0)))
         return tree_select(g, d->child[0], tree_times(g, d->child[1], x),
                            tree_times(g, d->child[2], x));
-    if (is_call(d, "sampled", 2))
-        return tree_call(g, d->name, (ast *[]){d->child[0], tree_times(g, d->child[1], x)},
-                         2);
     return tree_binary(g, OPR_MUL, d, x);
 }
 

@@ -13,6 +13,7 @@
  * - window: products at sums of indices, a step for each index that is reduced;
  * - rewrite: which reductions of a statement that pays for;
  * - share: what is computed already is read again;
+ * - lift: factors that are computed again and again are made once;
  * - keep: what a loop's rounds don't change is computed in the first;
  * - shelf: what a script's statements have computed on the way;
  * - look: what steps stored, beside what was thought, for plans made after it;
@@ -397,6 +398,12 @@ int extent_unless_empty(opt *o, int hi, int gone);
  * and is the identity, whatever the other factors are: 0, and not 0 * inf. So one of those
  * that are left has no values then, either. */
 stc_status narrow(opt *o, uint64_t gone, uint64_t left);
+
+/* lift.c: factors that loops compute again and again become steps: whether there may be
+ * any; of a part, for which there is room; and in the reductions of an expression. */
+bool lift_may(const program *p, const bstmt *s);
+stc_status lift_factors(opt *o, const product *x, factor *f, int n);
+stc_status lift_rest(opt *o, bexpr *e);
 
 /* shape.c: the row of the program's table for what is left of a product's factors over
  * `out`: its modes' indices in an order that suits who reads it, and its format; -1: no

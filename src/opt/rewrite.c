@@ -223,7 +223,8 @@ bool opt_reduces(const program *p, const bstmt *s)
 {
     return !s->schedule && s->whole &&
            (has_inner(s->value, s->op < 0) || turn_may(p, s->value, 0) ||
-            turn_result_may(p, s) || network_needed(s) || many_needed(p, s)) &&
+            turn_result_may(p, s) || lift_may(p, s) || network_needed(s) ||
+            many_needed(p, s)) &&
            !expr_may_fault(s->value) && !expr_gathers(s->value);
 }
 
@@ -243,7 +244,8 @@ static stc_status turn_all(const opt *o)
 
 stc_status opt_statement(opt *o)
 {
-    const bool inner = has_inner(o->s->value, o->s->op < 0) || turn_result_may(o->p, o->s);
+    const bool inner = has_inner(o->s->value, o->s->op < 0) ||
+                       turn_result_may(o->p, o->s) || lift_may(o->p, o->s);
     const bool turns = turn_may(o->p, o->s->value, 0);
     if (!inner && !turns && !(o->known && o->known->book))
         return STC_OK; /* many operands, all of them read once */
@@ -254,5 +256,6 @@ stc_status opt_statement(opt *o)
         st = visit(o, &o->s->value, &w);
     }
     if (!st) st = share_rest(o);
+    if (inner && !st) st = lift_rest(o, o->s->value);
     return !st && turns ? turn_all(o) : st;
 }

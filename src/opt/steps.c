@@ -329,7 +329,7 @@ stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **a
     factor *result = arena_array(o->a, el->n, sizeof *result);
     opt_part all = {
         .n = x->n, .f = arena_array(o->a, x->n, sizeof *all.f), .reduced = x->reduced};
-    if (!made || !result || !all.f || !step_room(o, el->n)) return STC_ERR_MEMORY;
+    if (!made || !result || !all.f || !step_room(o, el->n + x->n)) return STC_ERR_MEMORY;
     memcpy(all.f, x->factor, (size_t)x->n * sizeof *all.f);
     for (int k = 0; k < el->n; k++)
         if (!split_off(o, &all, el->group[k], k, &made[k]) ||
@@ -341,7 +341,8 @@ stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **a
     for (int k = 0; k < el->n; k++) {
         if (made[k].gone) continue;
         read_results(&made[k], result);
-        const stc_status st = make_step(o, x, &made[k], &result[k]);
+        stc_status st = lift_factors(o, x, made[k].f, made[k].n);
+        if (!st) st = make_step(o, x, &made[k], &result[k]);
         if (st) return st;
     }
     read_results(&all, result);
@@ -358,12 +359,14 @@ stc_status take_whole(opt *o, const product *x, bexpr **at)
     opt_part all = {
         .n = x->n, .f = arena_array(o->a, x->n, sizeof *all.f), .reduced = x->reduced};
     factor result;
-    if (!all.f || !step_room(o, 1)) return STC_ERR_MEMORY;
+    if (!all.f || !step_room(o, 1 + x->n)) return STC_ERR_MEMORY;
     memcpy(all.f, x->factor, (size_t)x->n * sizeof *all.f);
+    stc_status st = lift_factors(o, x, all.f, all.n);
+    if (st) return st;
     for (int k = 0; k < all.n; k++)
         all.out |= all.f[k].indices;
     all.out &= ~all.reduced;
-    const stc_status st = make_step(o, x, &all, &result);
+    st = make_step(o, x, &all, &result);
     if (!st) *at = (bexpr *)result.e;
     return st;
 }
