@@ -310,6 +310,7 @@ static stc_status walk_coords(walk *w, int l, int64_t parent, const int64_t *at)
     const walk_step *s = &w->step[l];
     int64_t p, e, to[LINES];
     fiber(s, parent, &p, &e);
+    machine_saw(w->mc, SEEN_FIBERS, l > 0); /* the loop's own is counted */
     for (; p < e; p++) {
         const int64_t x = affine_coord(s->lv, p);
         if (outside(w, s, at, x)) continue;
@@ -372,10 +373,10 @@ static stc_status walk_from(walk *w, int l, int64_t parent, const int64_t *at)
     if (l == w->tail_at && w->fiber) {
         int64_t p, e;
         fiber(s, parent, &p, &e);
+        machine_saw(w->mc, SEEN_FIBERS, l > 0); /* the loop's own is counted */
+        if (w->block == l) machine_saw(w->mc, SEEN_BLOCKS, e - p);
         if (p == e) return STC_OK;
         w->fiber(w, at, p, e);
-        machine_saw(w->mc, w->block == l ? SEEN_BLOCKS : SEEN_FIBERS,
-                    w->block == l ? e - p : 1);
         if (w->rounds < SUPER_POLL) return STC_OK;
         const int64_t n = w->rounds;
         w->rounds = 0;

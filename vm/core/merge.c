@@ -237,6 +237,18 @@ void loop_tables(loop *l)
     l->universe = m->universe && (l->live >> l->placed & 1);
 }
 
+int64_t loop_fibers(const loop *l)
+{
+    int64_t n = 0;
+    for (int k = 0; k < l->nwalk + l->nplace && !l->part; k++) {
+        const mcursor *c = l->lane[k].c;
+        const level *lv = c->c.lv;
+        n += l->lane[k].op->role <= MERGE_FOLLOW && !c->subsections && lv->kind->arrays &&
+             !(lv->props & PROP_FULL) && (!c->c.up || c->c.up->at != NONE);
+    }
+    return n;
+}
+
 loop_state loop_start(machine *mc, loop *l)
 {
     const merge_desc *m = l->merge;
