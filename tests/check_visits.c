@@ -93,6 +93,8 @@ static const struct {
     /* runs: 8 where both are the same; 6 of one; entries by theirs */
     {"r(i,j) = S(i,j) * T(i,j)", {0, 6 * 8}, {0}, true},
     {"y(i) = sum(j: S(i,j) + T(i,j))", {0, 6 * 8}, {0}, true},
+    {"y(i) = S(i,j) + T(i,j)", {0, 36 + 24}, {0}, true},
+    {"y(i) = S(i,j) + A(i,j)", {6, 36}, {6}, true},
     {"r(i,j) = S(i,j) + 1", {0, 36}, {0}, true},
     {"c(i,j) = A(i,j) * S(i,j)", {6, 3}, {6}, true},
     {"a = S(i,j) * S(i,j)", {0, 36}, {0}, true},
