@@ -93,6 +93,7 @@ struct loop {
     int64_t i, begin, end;  /* where it stands; the range                       */
     uint64_t produce, live; /* tables with the known bits put in (count <= 6) */
     uint64_t known;         /* the known bits that are set, this time          */
+    uint64_t needed;        /* bits of followers without which nothing produces */
     uint64_t subsections;   /* bits of operands that are subsections           */
     uint64_t visited;       /* subsections visited in this run                 */
     bool part;              /* a worker's, of a range whose first part is another's */
