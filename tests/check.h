@@ -100,6 +100,7 @@ enum { STEPS_TELL = true };
     SUITE(ends)                                                                            \
     SUITE(errors)                                                                          \
     SUITE(convolution)                                                                     \
+    SUITE(visits)                                                                          \
     SUITE(blocks)                                                                          \
     SUITE(affine)                                                                          \
     SUITE(lanes)                                                                           \

@@ -99,7 +99,7 @@ static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
         return poll(mc, a);
     }
     if (!lv->walked) return walk_range(mc, a, l, at, begin);
-    machine_saw(mc, SEEN_FIBERS, end - begin);
+    machine_saw(mc, SEEN_FIBERS, 1);
     begin = affine_children(lv, begin);
     end = affine_children(lv, end);
     const int64_t first = least(a, l, at), last = most(a, l, at);

@@ -275,18 +275,17 @@ static inline void fiber(const walk_step *s, int64_t parent, int64_t *p, int64_t
         const int64_t to_step = i->stride, from_step = j->stride;                          \
         const class_##T *v = w->a->vals[0], *x = w->a->vals[1], f = factor_##T(w, at);     \
         class_##T *o = w->a->out;                                                          \
-        int64_t end = affine_children(&one, first), some = 0;                              \
+        int64_t end = affine_children(&one, first);                                        \
         w->rounds -= end;                                                                  \
         for (int64_t c = lo; c < hi; c++) {                                                \
             const int64_t p = end;                                                         \
             end = affine_children(&one, first + (c - lo) + 1);                             \
-            some += end > p;                                                               \
             plain_##T(o + (at[0] + c * s->coef[0]), x + (at[1] + c * s->coef[1]), v + p,   \
                       to + p * to_step, to_step, from + p * from_step, from_step, end - p, \
                       f);                                                                  \
         }                                                                                  \
         w->rounds += end;                                                                  \
-        machine_saw(w->mc, SEEN_FIBERS, some);                                             \
+        machine_saw(w->mc, SEEN_FIBERS, hi - lo);                                          \
     }                                                                                      \
     /* Two coordinates an entry: the fiber's, and that of the level below. */              \
     static void entries_##T(walk *w, const int64_t *at, int64_t begin, int64_t end)        \
@@ -335,6 +334,7 @@ static stc_status walk_coords(walk *w, int l, int64_t parent, const int64_t *at)
     const walk_step *s = &w->step[l];
     int64_t p, e, to[LINES];
     fiber(s, parent, &p, &e);
+    machine_saw(w->mc, SEEN_FIBERS, l > 0); /* the loop's own is counted */
     for (; p < e; p++) {
         const int64_t x = affine_coord(s->lv, p);
         if (outside(w, s, at, x)) continue;
@@ -408,10 +408,10 @@ static stc_status walk_from(walk *w, int l, int64_t parent, const int64_t *at)
     if (l == w->tail_at && w->fiber) {
         int64_t p, e;
         fiber(s, parent, &p, &e);
+        machine_saw(w->mc, SEEN_FIBERS, l > 0); /* the loop's own is counted */
+        if (w->block == l) machine_saw(w->mc, SEEN_BLOCKS, e - p);
         if (p == e) return STC_OK;
         w->fiber(w, at, p, e);
-        machine_saw(w->mc, w->block == l ? SEEN_BLOCKS : SEEN_FIBERS,
-                    w->block == l ? e - p : 1);
         return count_rounds(w);
     }
     if (s->way == WAY_COORDS) return walk_coords(w, l, parent, at);

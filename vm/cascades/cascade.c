@@ -134,6 +134,7 @@ static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
         st->g->around = out->g;
         st->g->link = &st->link;
     }
+    c->forks |= t->nchild > 1;
     for (int k = 0; k < t->nchild; k++) {
         st->child[k] = add_stage(mc, c, t->child[k], st);
         if (!st->child[k]) return NULL;
@@ -395,12 +396,32 @@ static bool starts_neutral(const machine *mc, const loop_summary *s)
     return true;
 }
 
+/* Whether a loop inside has rows of runs which are so long that the loops go to intervals
+ * one by one, from base operations of the loop around: elements that are left out are more
+ * than what a row takes then. For nests of one loop in the other intervals are asked first.
+ */
+static bool leaves_runs(const cascade *c)
+{
+    enum { LEFT_OUT = 32 };
+    for (int k = 1; k < c->nstage; k++)
+        for (int j = 0; j < c->stage[k].nwalk; j++) {
+            const stage_walk *w = &c->stage[k].walk[j];
+            const int64_t runs = w->lv->a[STC_CRD].len, fibers = w->lv->a[STC_POS].len - 1;
+            if ((w->t.shape == VIEW_RUNS || w->t.shape == VIEW_TOKENS) && fibers > 0 &&
+                w->lv->extent - runs / fibers > LEFT_OUT)
+                return true;
+        }
+    return false;
+}
+
 static stc_status cascade_run(machine *mc, super *base)
 {
     cascade *c = (cascade *)base;
     stage *st = &c->stage[0];
     if (!starts_neutral(mc, &st->own.s)) return SUPER_REPLAY;
-    if (prepare(mc, c) || strip_rounds(mc, st->g)) return mc->cx->diag.status;
+    if (prepare(mc, c)) return mc->cx->diag.status;
+    if (c->forks && leaves_runs(c)) return SUPER_REPLAY;
+    if (strip_rounds(mc, st->g)) return mc->cx->diag.status;
     return stage_results_leave(mc, st);
 }
 
@@ -463,6 +484,7 @@ stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out)
     }
     for (int k = 0; k < t->s.nsink; k++)
         if (t->s.sink[k].kind == SINK_REDUCE) c->base.sure = false;
+    if (c->forks) c->base.sure = false;
     for (int k = 0; k < n; k++) {
         const nest *pair = c->stage[k].pair;
         if (pair) c->base.tier = 3;

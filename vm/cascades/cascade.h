@@ -156,6 +156,7 @@ struct stage {
 struct cascade {
     super base;
     int nstage;
+    bool forks;          /* some loop has several inside                     */
     stage *stage;        /* outermost first, each before those inside it */
     struct sink_list {   /* entries of a rung that get something, in order */
         bool all;        /* one of each lane of its stage; else: lane[]    */

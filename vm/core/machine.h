@@ -93,8 +93,10 @@ struct loop {
     int64_t i, begin, end;  /* where it stands; the range                       */
     uint64_t produce, live; /* tables with the known bits put in (count <= 6) */
     uint64_t known;         /* the known bits that are set, this time          */
+    uint64_t needed;        /* bits of followers without which nothing produces */
     uint64_t subsections;   /* bits of operands that are subsections           */
     uint64_t visited;       /* subsections visited in this run                 */
+    bool part;              /* a worker's, of a range whose first part is another's */
     bool universe;          /* visits every coordinate, this time              */
     bool unordered;         /* its only walker's coordinates come in any order */
     bool alone;             /* in no other block: it is run once in a run        */
@@ -226,6 +228,7 @@ struct machine {
     const lop *call_site; /* the outermost call, while depth > 0          */
     profile_row *profile; /* one per lop, NULL unless profiled            */
     uint64_t *tally;      /* calls by tally_row; NULL as well */
+    int ntally;
     int profile_last;
     uint64_t profile_since, profile_rounds;
     struct parallel *parallel; /* shared loops, once looked for; NULL before */
@@ -298,6 +301,13 @@ stc_status machine_fail(machine *mc, const lop *at, stc_status status, const cha
 stc_status machine_host_failed(machine *mc, const lop *at, stc_status status,
                                const char *why);
 
+/* profile.c: what was done since the last lop that was profiled belongs to that one; the
+ * next one (-1: there is none) begins. */
+void machine_profile_step(machine *mc, int next);
+/* What another machine of the same program counted, one of so many that shared the loop at
+ * lop `first`, is this one's. */
+void machine_profile_add(machine *mc, machine *from, int first, int threads);
+
 /* extent.c: evaluates all extents and checks from the shapes of what is bound;
  * sets `settled`. */
 stc_status machine_extents(machine *mc);
@@ -307,6 +317,9 @@ stc_status machine_extents(machine *mc);
  * LOOP_FAILED with the diag filled when a limit was hit on the way. */
 typedef enum loop_state { LOOP_DONE, LOOP_ON, LOOP_FAILED } loop_state;
 loop_state loop_start(machine *mc, loop *l);
+/* The fibers of stored coordinates that what walks or follows in it was opened on; of those
+ * that threads share, the first part has them. */
+int64_t loop_fibers(const loop *l);
 /* Puts the bits that are fixed during the loop into its tables, and finds out
  * whether coordinates without any walker can produce. Linking does it once
  * for loops without known operands. */

@@ -161,6 +161,31 @@ static loop_state stand(machine *mc, loop *l, int64_t i, uint64_t mask)
     return LOOP_ON;
 }
 
+/* Nothing was produced at i, and nothing is before all stand that have to: the last
+ * coordinate that can be passed over, as those say that are followed. */
+static int64_t leap(const loop *l, int64_t i)
+{
+    const lane *w = l->lane + l->nwalk;
+    int64_t last = i;
+    for (int k = 0; k < l->nplace; k++, w++) {
+        if (!(l->needed & w->bit)) continue;
+        const cursor *c = &w->c->c;
+        const int64_t next = c->lo == CURSOR_END ? CURSOR_END : to_index(w->c, c->lo);
+        if (next > last) last = next - 1;
+    }
+    return last;
+}
+
+/* Moves a walker to where it ends behind `from`: what is far off is sought. */
+static void lane_pass(lane *w, int64_t from)
+{
+    cursor_next(&w->c->c);
+    lane_settle(w);
+    if (w->hi > from) return;
+    cursor_seek(&w->c->c, to_level_within(w->c, from));
+    lane_settle(w);
+}
+
 /* The first coordinate from `from` on that produces. */
 static loop_state advance(machine *mc, loop *l, int64_t from)
 {
@@ -170,10 +195,8 @@ static loop_state advance(machine *mc, loop *l, int64_t from)
         uint64_t left = l->known | l->placed;
         for (int k = 0; k < l->nwalk; k++) {
             lane *w = &l->lane[k];
-            while (w->hi <= from) {
-                cursor_next(&w->c->c);
-                lane_settle(w);
-            }
+            while (w->hi <= from)
+                lane_pass(w, from);
             if (w->lo == CURSOR_END) continue;
             left |= w->bit;
             int64_t lo = w->lo > from ? w->lo : from;
@@ -186,7 +209,7 @@ static loop_state advance(machine *mc, loop *l, int64_t from)
         mask = place(mc, l, i, mask);
         if (produces(l, mask)) return stand(mc, l, i, mask);
         if (machine_count(mc, 1)) return LOOP_FAILED;
-        from = i;
+        from = l->needed ? leap(l, i) : i;
     }
 }
 
@@ -233,8 +256,26 @@ void loop_tables(loop *l)
         t = table_fix(t, b, l->known >> b & 1);
     }
     l->produce = t;
+    l->needed = 0;
+    for (int k = l->nwalk; k < l->nwalk + l->nplace; k++) {
+        const lane *w = &l->lane[k];
+        if (w->op->role == MERGE_FOLLOW && !table_fix(t, __builtin_ctzll(w->bit), false))
+            l->needed |= w->bit;
+    }
     l->live = table_live(t);
     l->universe = m->universe && (l->live >> l->placed & 1);
+}
+
+int64_t loop_fibers(const loop *l)
+{
+    int64_t n = 0;
+    for (int k = 0; k < l->nwalk + l->nplace && !l->part; k++) {
+        const mcursor *c = l->lane[k].c;
+        const level *lv = c->c.lv;
+        n += l->lane[k].op->role <= MERGE_FOLLOW && !c->subsections && lv->kind->arrays &&
+             !(lv->props & PROP_FULL) && (!c->c.up || c->c.up->at != NONE);
+    }
+    return n;
 }
 
 loop_state loop_start(machine *mc, loop *l)

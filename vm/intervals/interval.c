@@ -296,6 +296,14 @@ static stc_status sink_lanes(machine *mc, ivl_loop *v, stc_status st)
     return st;
 }
 
+/* The fibers of coordinates below the lanes of the loop outside. */
+static void count_fibers(machine *mc, const ivl_loop *v)
+{
+    for (int k = 0; k < v->nwalk; k++)
+        for (int j = 0; j < v->lanes && v->walk[k].t.shape == VIEW_COORDS; j++)
+            machine_saw(mc, SEEN_FIBERS, walk_parent(&v->walk[k], j) >= 0);
+}
+
 /* All rounds of a loop, for every lane of the one outside. */
 static stc_status run_loop(machine *mc, ivl_loop *v)
 {
@@ -305,6 +313,7 @@ static stc_status run_loop(machine *mc, ivl_loop *v)
     v->open = false;
     if (choose_way(mc, v)) return mc->cx->diag.status;
     interval_start(v);
+    if (mc->profile && v->depth) count_fibers(mc, v);
     if (sums_rows(mc, v)) return mc->cx->diag.status;
     while (v->lane < v->lanes) {
         if (interval_fill(mc, v)) return mc->cx->diag.status;

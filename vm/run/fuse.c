@@ -60,6 +60,12 @@ static stc_status fuse_tree(machine *mc, const loop_tree *t, bool regions, super
     return st ? st : fuse_intervals(mc, t, regions, out);
 }
 
+/* Whether some loop in it has several inside: these may be left to intervals. */
+static bool forks(const loop_tree *t)
+{
+    return t->nchild > 1 || (t->nchild && forks(t->child[0]));
+}
+
 /* Loop `from`, in no other, and those inside it, up to `to`. */
 static stc_status fuse_nest(machine *mc, const value_reads *reads, int from, int to,
                             bool regions, loop_tree *all)
@@ -74,7 +80,7 @@ static stc_status fuse_nest(machine *mc, const value_reads *reads, int from, int
         const stc_status st = fuse_tree(mc, &all[k - from], regions, &s);
         if (s) machine_give(mc, s); /* what there is, for the machine to free */
         if (st) return st;
-        if (!s) continue;
+        if (!s || (regions && forks(&all[k - from]))) continue;
         taken = l->last;
     }
     return STC_OK;

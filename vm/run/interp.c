@@ -12,33 +12,6 @@
 #include "../threads/parallel.h"
 #include <math.h>
 #include <string.h>
-#include <time.h>
-
-static uint64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* Time since the last profiled instruction belongs to that one. */
-static void profile_step(machine *mc, const lop *pc)
-{
-    uint64_t t = now();
-    int i = (int)(pc - mc->code);
-    uint64_t rounds = mc->steps + (uint64_t)(mc->slice - mc->left);
-    if (mc->profile_last >= 0) {
-        mc->profile[mc->profile_last].nanoseconds += t - mc->profile_since;
-        mc->profile[mc->profile_last].rounds += rounds - mc->profile_rounds;
-        for (int k = 0; k < SEEN_KINDS; k++)
-            mc->profile[mc->profile_last].seen[k] += mc->seen[k];
-    }
-    memset(mc->seen, 0, sizeof mc->seen);
-    mc->profile_rounds = rounds;
-    mc->profile[i].count++;
-    mc->profile_last = i;
-    mc->profile_since = now();
-}
 
 /* ---- instructions that aren't one line ----------------------------------------- */
 
@@ -239,6 +212,7 @@ dispatch:
         CASE(LOOP)
         {
             loop *l = pc->u.loop;
+            if (mc->profile) machine_saw(mc, SEEN_FIBERS, loop_fibers(l));
             loop_state state = loop_start(mc, l);
             if (state == LOOP_FAILED) return mc->cx->diag.status;
             GOTO(state == LOOP_ON ? l->body : l->exit);
@@ -591,9 +565,11 @@ dispatch:
         CASE(SUPER)
         {
             super *s = pc->u.super;
+            const int64_t fibers = mc->profile ? loop_fibers(s->loop) : 0;
             stc_status status = s->run(mc, s);
             for (; status == SUPER_REPLAY && s->behind; status = s->run(mc, s))
                 s = s->behind;
+            machine_saw(mc, SEEN_FIBERS, fibers);
             if (status == STC_OK) GOTO(s->next);
             if (status != SUPER_REPLAY) return status;
             loop_state state = loop_start(mc, s->loop);
@@ -602,7 +578,7 @@ dispatch:
         }
         CASE(PROFILE)
         {
-            profile_step(mc, pc);
+            machine_profile_step(mc, (int)(pc - mc->code));
             REDO(mc->profile[pc - mc->code].op);
         }
         CASE(PARALLEL)

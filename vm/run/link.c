@@ -70,6 +70,7 @@ static void lay_out(machine *mc, layout *l, int loops, int lanes, int levels)
     if (mc->cx->profile) {
         mc->profile = place(l, p->ncode, sizeof *mc->profile);
         mc->tally = place(l, TALLY_COUNT, sizeof *mc->tally);
+        mc->ntally = TALLY_COUNT;
     }
     if (!l->base) return;
     for (int t = 0; t < p->ntensor; t++) {

@@ -2,6 +2,7 @@
  * loop got, and the profile of the last run.
  */
 #include "../super/super_tally.h"
+#include "../threads/parallel_job.h"
 #include "../work/ws.h"
 #include "../code/text.h"
 
@@ -10,12 +11,21 @@ typedef struct report {
     const loop **of; /* per instruction: the loop that begins there */
 } report;
 
+/* The shared loop that begins at lop i; NULL: none does. */
+static const parallel_loop *was_shared(const machine *mc, int i)
+{
+    const struct parallel *par = mc->parallel;
+    for (int k = 0; par && k < par->nloop; k++)
+        if (par->loop[k].first == i) return &par->loop[k];
+    return NULL;
+}
+
 static void note_tier(void *context, int pc, textbuf *out)
 {
     const report *r = context;
     const loop *l = r->of[pc];
     if (!l) return;
-    if (r->mc->code[l->first].op == LOP_PARALLEL) text_add(out, "  ; shared by threads\n");
+    if (was_shared(r->mc, l->first)) text_add(out, "  ; shared by threads\n");
     if (l->super) {
         text_add(out, "  ; tier %d: ", l->super->tier);
         l->super->describe(l->super, out);
@@ -48,22 +58,31 @@ stc_status machine_dump(const machine *mc, textbuf *out)
     return out->failed ? mc->cx->diag.status : STC_OK;
 }
 
-/* What the workspaces of the last run were kept by, and why. */
-static void note_workspaces(const machine *mc, textbuf *out)
+/* How the workspace of slot k was kept, here and on other threads: the first one that there
+ * is, with what all of them counted. */
+static void note_workspace(const machine *mc, int k, textbuf *out)
 {
-    for (int k = 0; k < mc->p->ntensor; k++) {
-        const workspace *w = mc->slot[k].ws;
-        if (!w) continue;
-        text_add(out, "workspace t%d: %s, %s", k,
-                 w->policy ? w->policy->name : w->kind->name, w->why);
-        if (w->listed || w->hashed)
-            text_add(out, "; by upper bounds %lld rows as sorted lists, %lld by hash",
-                     (long long)w->listed, (long long)w->hashed);
-        if (w->batches)
-            text_add(out, "; %lld merges, %s", (long long)w->batches,
-                     w->pipe ? "on a second thread" : "in turn");
-        text_add(out, "\n");
+    const struct parallel *par = mc->parallel;
+    const workspace *w = NULL;
+    long long listed = 0, hashed = 0, batches = 0;
+    for (int n = -1; n < (par ? par->nworker : 0); n++) {
+        const workspace *x = (n < 0 ? mc : par->worker[n]->mc)->slot[k].ws;
+        if (!x || !x->why) continue;
+        if (!w) w = x;
+        listed += x->listed;
+        hashed += x->hashed;
+        batches += x->batches;
     }
+    if (!w) return;
+    text_add(out, "workspace t%d: %s, %s", k, w->policy ? w->policy->name : w->kind->name,
+             w->why);
+    if (listed || hashed)
+        text_add(out, "; by upper bounds %lld rows as sorted lists, %lld by hash", listed,
+                 hashed);
+    if (batches)
+        text_add(out, "; %lld merges, %s", batches,
+                 w->pipe ? "on a second thread" : "in turn");
+    text_add(out, "\n");
 }
 
 /* The subsections that a loop visited, and the loops inside it that its tier took over. */
@@ -114,7 +133,9 @@ stc_status machine_profile(const machine *mc, textbuf *out)
         text_add(out, "%12llu %12.1f  ", (unsigned long long)row->count,
                  (double)row->nanoseconds / (double)row->count);
         insn_print(&mc->p->code[mc->origin[i]], out);
-        if (row->op == LOP_SUPER) {
+        const parallel_loop *shared = was_shared(mc, i);
+        if (shared && shared->ran) text_add(out, " ; shared by threads");
+        if ((shared ? shared->op : row->op) == LOP_SUPER) {
             const super *s = mc->code[i].u.super;
             text_add(out, " ; %llu rounds, tier %d: ", (unsigned long long)row->rounds,
                      s->tier);
@@ -122,10 +143,14 @@ stc_status machine_profile(const machine *mc, textbuf *out)
             note_seen(row, out);
             note_visits(mc, s->loop, out);
         }
-        if (row->op == LOP_LOOP) note_visits(mc, mc->code[i].u.loop, out);
+        if ((shared ? shared->op : row->op) == LOP_LOOP) {
+            note_seen(row, out);
+            note_visits(mc, mc->code[i].u.loop, out);
+        }
         text_add(out, "\n");
     }
-    note_workspaces(mc, out);
+    for (int k = 0; k < mc->p->ntensor; k++) /* of the last run */
+        note_workspace(mc, k, out);
     tally_print(mc, out);
     return out->failed ? mc->cx->diag.status : STC_OK;
 }

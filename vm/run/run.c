@@ -8,7 +8,6 @@
  * reused by the next run unless they were taken.
  */
 #include "../threads/parallel.h"
-#include "../super/super_tally.h"
 #include "keep.h"
 #include <stdio.h>
 #include <string.h>
@@ -271,7 +270,7 @@ stc_status machine_run(machine *mc)
     if (mc->profile) {
         for (int i = 0; i < mc->ncode; i++)
             mc->profile[i] = (profile_row){.op = mc->profile[i].op};
-        memset(mc->tally, 0, TALLY_COUNT * sizeof *mc->tally);
+        memset(mc->tally, 0, (size_t)mc->ntally * sizeof *mc->tally);
     }
     stc_status status = start(mc);
     if (status) {

@@ -141,7 +141,7 @@ stc_status scatter_row(machine *mc, scatter *sc);
  * how many elements were looked at; those n go, the others are the first; behind the row.
  */
 bool sieve_ready(machine *mc, scatter *sc, int64_t lo, int64_t hi);
-bool sieve_open(const machine *mc, scatter *sc);
+bool sieve_open(machine *mc, scatter *sc);
 stc_status sieve_fibers(machine *mc, scatter *sc, int *n, int64_t *rounds);
 void sieve_next(scatter *sc, int n, int all);
 void sieve_close(machine *mc, scatter *sc);

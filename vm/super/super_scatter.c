@@ -465,13 +465,14 @@ static int64_t cursor_place(const machine *mc, uint16_t reg)
 }
 
 /* Where the operands' fibers are in this row; false: one of them is empty. */
-static bool open_operands(const machine *mc, scatter *sc)
+static bool open_operands(machine *mc, scatter *sc)
 {
     for (int b = 0; b < sc->noperand; b++) {
         scatter_operand *o = &sc->operand[b];
         const int64_t up = cursor_place(mc, o->up);
         if (up < 0) return false;
         if (o->coords) {
+            machine_saw(mc, SEEN_FIBERS, 1);
             o->begin = fiber_bound(&o->f, up);
             o->end = fiber_bound(&o->f, up + 1);
             if (o->begin == o->end) return false;
@@ -699,12 +700,8 @@ static stc_status many_fibers(machine *mc, scatter *sc)
 {
     const int64_t below = cursor_place(mc, sc->below);
     if (sc->owner < 0 && below < 0) return STC_OK;
-    if (sc->usual) {
-        machine_saw(mc, SEEN_FIBERS, 1);
-        return usual_row(mc, sc);
-    }
+    if (sc->usual) return usual_row(mc, sc);
     const int driver = driver_of(sc);
-    machine_saw(mc, SEEN_FIBERS, driver >= 0);
     int64_t lo, hi;
     merge_range(mc, sc->mid->merge, &lo, &hi);
     const scatter_operand *d = driver < 0 ? NULL : &sc->operand[driver];

@@ -119,11 +119,12 @@ bool sieve_ready(machine *mc, scatter *sc, int64_t lo, int64_t hi)
     return true;
 }
 
-bool sieve_open(const machine *mc, scatter *sc)
+bool sieve_open(machine *mc, scatter *sc)
 {
     sieve *v = &sc->sieve;
     const int64_t up = v->up == ROOT ? 0 : mc->c[v->up].c.at;
     if (up < 0) return false;
+    machine_saw(mc, SEEN_FIBERS, 1);
     v->p = fiber_bound(&v->f, up);
     v->e = fiber_bound(&v->f, up + 1);
     return v->p < v->e;

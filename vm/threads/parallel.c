@@ -49,6 +49,7 @@ static worker *worker_new(machine *mc)
     w->number = mc->parallel->nworker;
     w->cx.root = cx;
     w->cx.no_super = cx->no_super;
+    w->cx.profile = cx->profile;
     w->merge = mem_array(cx, w->of->nloop, sizeof *w->merge);
     w->view = mem_array(cx, 2 * PARALLEL_PARTS, sizeof *w->view);
     w->mc = w->merge && w->view ? mem_zero(&w->cx, 1, sizeof *w->mc) : NULL;
@@ -133,7 +134,7 @@ stc_status parallel_prepare(machine *mc)
 {
     struct parallel *par = mc->parallel = mem_zero(mc->cx, 1, sizeof *par);
     if (!par) return mc->cx->diag.status;
-    if (mc->profile || mc->nloop == 0) return STC_OK;
+    if (mc->nloop == 0) return STC_OK;
     const int64_t row = mc->p->ntensor;
     par->loop = mem_zero(mc->cx, mc->nloop, sizeof *par->loop);
     par->sharing = mem_zero(mc->cx, mc->nloop, (size_t)row);
@@ -156,6 +157,11 @@ stc_status parallel_prepare(machine *mc)
     }
     for (int k = 0; k < par->nloop; k++) {
         parallel_loop *pl = &par->loop[k];
+        if (mc->profile) { /* behind what counts it */
+            pl->op = mc->profile[pl->first].op;
+            mc->profile[pl->first].op = LOP_PARALLEL;
+            continue;
+        }
         pl->op = mc->code[pl->first].op;
         machine_patch(mc, &mc->code[pl->first], LOP_PARALLEL);
     }
@@ -196,6 +202,8 @@ static stc_status run_job(job *j)
     pool_run(mc->cx, j->threads, parallel_work, j);
     mc->steps += atomic_load(&j->steps);
     mc->cx->steps += atomic_load(&j->steps);
+    for (int k = 0; mc->profile && k < mc->parallel->nworker; k++)
+        machine_profile_add(mc, mc->parallel->worker[k]->mc, j->pl->first, j->threads);
     if (atomic_load(&j->failed) < INT32_MAX) return tell_failure(j);
     add_sums(j);
     if (parallel_meet_end(j)) return mc->cx->diag.status;
@@ -246,11 +254,12 @@ enum { DETERMINISTIC_CUT = 8 };
 stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *op)
 {
     ctx *cx = mc->cx;
-    const parallel_loop *pl = mc->parallel->loop;
+    parallel_loop *pl = mc->parallel->loop;
     while (pl->first != (int)(at - mc->code))
         pl++;
     *op = pl->op;
     *next = NULL;
+    pl->ran = false;
     const merge_desc *m = mc->loops[pl->number].merge;
     const int64_t lo = m->lo == ROOT ? 0 : mc->ext[m->lo];
     const int64_t hi = mc->ext[m->hi];
@@ -285,6 +294,7 @@ stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *
     parallel_meet_free(&j);
     parallel_join_free(&j);
     mem_free(cx, chunks, (size_t)n * sizeof *chunks);
+    pl->ran = ready;
     if (ready) *next = mc->loops[pl->whole].exit;
     return st;
 }

@@ -54,6 +54,7 @@ typedef struct parallel_loop {
     int number;       /* of the loop whose range is cut: it, or one inside */
     uint16_t op;      /* what the lop was                              */
     bool asked;       /* by `share`                                    */
+    bool ran;         /* threads shared it, when it ran last           */
     const char *why;  /* it can't be shared                            */
     int64_t step;     /* rounds have blocks of so many coordinates     */
     uint8_t *sharing; /* per tensor                               */

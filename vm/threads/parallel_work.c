@@ -80,6 +80,7 @@ static uint64_t count_steps(machine *mc)
 {
     job *j = mc->worker->job;
     const uint64_t n = (uint64_t)(mc->slice - mc->left) + mc->cx->steps;
+    mc->steps += (uint64_t)(mc->slice - mc->left);
     mc->slice = mc->left = WORKER_ROUNDS;
     mc->cx->steps = 0;
     if (mc->worker->number == 0) work_tell(j->mc->cx, n * (uint64_t)j->threads);
@@ -172,7 +173,7 @@ static stc_status run_chunk(worker *w, job *j, int c)
     machine *mc = w->mc;
     const parallel_loop *pl = j->pl;
     chunk *out = &j->chunk[c];
-    const loop *l = &mc->loops[pl->number];
+    loop *l = &mc->loops[pl->number];
     copy_registers(w, j->mc);
     for (int k = 0; k < pl->nsum; k++)
         mc->v[pl->sum[k].reg] = pl->sum[k].identity;
@@ -182,7 +183,10 @@ static stc_status run_chunk(worker *w, job *j, int c)
     open_rows(w, j, c);
     mc->slice = mc->left = WORKER_ROUNDS;
     stc_status st = parallel_meet_chunk(w, j, c);
+    mc->profile_last = -1;
+    l->part = c > 0;
     if (!st) st = machine_dispatch(mc, &mc->code[pl->first]);
+    if (mc->profile) machine_profile_step(mc, -1);
     count_steps(mc);
     if (!st) close_rows(w, j, c);
     for (int k = 0; k < pl->nparts; k++)
