@@ -140,18 +140,6 @@ static int64_t hashed_locate_many(const level *lv, int64_t parent, const void *c
     return count;
 }
 
-/* n free buckets, for positions below `size`. */
-static stc_status free_buckets(ctx *cx, const level *lv, index_array *aux, int64_t size,
-                               int64_t n)
-{
-    if (index_ready(cx, aux, size, lv->width, n)) return cx->diag.status;
-    int64_t free = 0;
-    for (int64_t end; (end = work_block(cx, free, n)) > free;)
-        for (; free < end; free++)
-            index_set(aux, free, NONE);
-    return free < n ? cx->diag.status : STC_OK;
-}
-
 /* Puts position p, of coordinate i, in the first free bucket from its home on. */
 static void settle_in(index_array *aux, const fiber *f, int64_t i, int64_t p)
 {
@@ -175,17 +163,31 @@ static stc_status too_many(ctx *cx)
     return fail(cx, STC_ERR_OVERFLOW, "a hashed level has too many buckets");
 }
 
-/* Builds all buckets from positions and coordinates. */
+/* Frees buckets [first, first + n), a block at a time. */
+static stc_status free_range(ctx *cx, index_array *aux, int64_t first, int64_t n)
+{
+    for (int64_t b = 0; b < n; b += WORK_BLOCK) {
+        const int64_t some = n - b < WORK_BLOCK ? n - b : WORK_BLOCK;
+        index_fill(aux, first + b, first + b + some, NONE);
+        if (some == WORK_BLOCK && work_done(cx, WORK_BLOCK)) return cx->diag.status;
+    }
+    return STC_OK;
+}
+
+/* Builds all buckets from positions and coordinates: those of a fiber are freed when it is
+ * its turn, while they are near. */
 static stc_status hash_all(ctx *cx, level *lv, int64_t parents)
 {
     const int64_t n = lv->a[STC_CRD].len;
     index_array *aux = &lv->a[STC_AUX];
     int64_t buckets;
     if (!size_mul(n, 2, &buckets)) return too_many(cx);
-    if (free_buckets(cx, lv, aux, n, buckets)) return cx->diag.status;
+    if (index_ready(cx, aux, n, lv->width, buckets)) return cx->diag.status;
     for (int64_t p = 0; p < parents; p++) {
         const fiber f = fiber_of(lv, p);
-        if (work_due(cx, p) || hash_fiber(cx, lv, aux, &f)) return cx->diag.status;
+        if (work_due(cx, p) || free_range(cx, aux, f.first, f.buckets) ||
+            hash_fiber(cx, lv, aux, &f))
+            return cx->diag.status;
     }
     return STC_OK;
 }
@@ -201,7 +203,8 @@ static stc_status buckets_for(ctx *cx, level *lv, int64_t n)
     if (lv->a[STC_AUX].len / 2 >= n) return STC_OK;
     if (!size_mul(n, 4, &buckets)) return too_many(cx);
     const fiber f = {0, lv->a[STC_CRD].len, 0, buckets};
-    if (free_buckets(cx, lv, &made, buckets, buckets) || hash_fiber(cx, lv, &made, &f)) {
+    if (index_ready(cx, &made, buckets, lv->width, buckets) ||
+        free_range(cx, &made, 0, buckets) || hash_fiber(cx, lv, &made, &f)) {
         index_free(cx, &made);
         return cx->diag.status;
     }

@@ -63,6 +63,16 @@ START_TEST(stored)
     PRINTS(P S X "y(i) = s(p(i)) * x(i)\nprint y",
            "svec f64 [4], 2 stored\n(1) 20\n(2) 120\n");
     PRINTS(Q X "y(i) = pad x(q(i))\nprint y", "svec f64 [4], 2 stored\n(0) 30\n(3) 20\n");
+    /* what the mask leaves alone is read in a loop of its own, by the same subscripts */
+    PRINTS("tensor c dense i32 [4] = [2, 0, 1, 1]\ntensor d dense f64 [3] = [0, 1, 2]\n" X
+           "tensor y svec f64 [4] = { (1): 7, (2): 8 }\n"
+           "y(i) = x(i) where d(c(i))\nprint y",
+           "svec f64 [4], 4 stored\n(0) 10\n(1) 7\n(2) 30\n(3) 40\n");
+    PRINTS("tensor c dense i32 [4] = [2, 0, 1, 1]\n"
+           "tensor d dense f64 [3,2] = [[0, 1], [1, 0], [0, 0]]\n"
+           "tensor y csc f64 [2,4] = { (0,1): 5, (1,1): 7, (1,2): 8 }\n"
+           "y(j,i) = 3 where d(c(i),j)\nprint y",
+           "csc f64 [2,4], 5 stored\n(0,1) 5\n(1,1) 3\n(0,2) 3\n(1,2) 8\n(0,3) 3\n");
 }
 END_TEST
 

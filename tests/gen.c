@@ -57,6 +57,33 @@ void gen_say(char *to, size_t size, const char *format, ...)
 
 static const char pool[] = "ijklmn";
 
+/* Half of the wide cases are of what the papers promise about work (tests/papers): windows
+ * under an index of the left side, runs under tests and in slices, what leaves a reduction
+ * early, blocks below a nonunique level, operands that follow others, fills that are
+ * summed. */
+static void steer(gen *g)
+{
+#define BIT(NAME) (FEATURE_BIT << FEATURE_##NAME)
+    static const struct {
+        uint64_t features;
+        bool runs, stacked;
+    } kinds[] = {
+        {BIT(AFFINE) | BIT(CONVOLVE), false, false},
+        {BIT(KINDS) | BIT(LOGIC) | BIT(SELECT), true, false},
+        {BIT(KINDS) | BIT(SLICE) | BIT(PAD), true, false},
+        {BIT(REDUCE) | BIT(LOGIC), false, false},
+        {BIT(BLOCKS), false, true},
+        {BIT(CHAIN), false, false},
+        {BIT(FILL) | BIT(REDUCE), false, false},
+    };
+#undef BIT
+    const int kind = gen_below(g, 2 * (int)(sizeof kinds / sizeof *kinds));
+    if (kind >= (int)(sizeof kinds / sizeof *kinds)) return;
+    g->c->features |= kinds[kind].features & g->allowed;
+    g->runs |= kinds[kind].runs;
+    g->stacked = kinds[kind].stacked && gen_has(g, FEATURE_BLOCKS);
+}
+
 /* Sizes at which the fast tiers run, with few entries or long runs (gen_data.c): two long
  * indices, three of a hundred, or rarely two of two thousand, which the oracle's loops over
  * everything take seconds for. */
@@ -65,6 +92,7 @@ static void make_wide(gen *g)
     const int pick = gen_below(g, 100);
     g->c->wide = pick < 4 ? 2000 : pick < 30 ? 100 : 300;
     g->nindex = g->c->wide == 2000 ? 2 : 3;
+    steer(g);
     for (int k = 0; k < 3; k++)
         g->extent[k] = g->c->wide - gen_below(g, 3);
     if (g->c->wide == 300) g->extent[gen_below(g, 3)] = 1 + gen_below(g, 3);
@@ -393,7 +421,7 @@ static void define_functions(gen *g)
 void gen_case(fcase *c, uint64_t seed, uint64_t allowed, uint64_t forced, int wide)
 {
     *c = (fcase){.seed = seed, .target = "y"};
-    gen g = {.c = c, .state = seed, .wide = wide};
+    gen g = {.c = c, .state = seed, .allowed = allowed, .wide = wide};
     for (int k = 0; k < FEATURE_COUNT; k++) {
         bool on = gen_chance(&g, feature[k].percent);
         if ((on && allowed >> k & 1) || forced >> k & 1) c->features |= FEATURE_BIT << k;

@@ -74,11 +74,12 @@ typedef struct gen {
     int64_t bound_extent[12];
     bool bound_bare[12];
     char bound_name[12][8];
-    int names;  /* bound names made so far                      */
-    int domain; /* what numbers are about: D_                   */
-    bool meets; /* several terms may go to an element           */
-    bool runs;  /* most tensors are of runs                     */
-    int wide;   /* percent of LARGE cases that have several long indices */
+    int names;    /* bound names made so far                      */
+    int domain;   /* what numbers are about: D_                   */
+    bool meets;   /* several terms may go to an element           */
+    bool runs;    /* most tensors are of runs                     */
+    bool stacked; /* … or of blocks below a nonunique level      */
+    int wide;     /* percent of LARGE cases that have several long indices */
     int depth;
     char map[CASE_ORDER + 1][sizeof((cformat *)0)->text]; /* FLAT: of each order          */
     const char *format; /* that the next operand has; NULL: any */

@@ -205,6 +205,18 @@ static int64_t volume(const ctensor *t)
     return n;
 }
 
+/* How many elements an operand may have; of a wide case as many as make it wide, of the
+ * widest one of them: the oracle has some 80 bytes for each. */
+static int64_t volume_most(const gen *g)
+{
+    enum { USUAL = 20000, WIDEST = 2000 };
+    const int64_t wide = g->c->wide;
+    for (int k = 0; k < g->c->count && wide == WIDEST; k++)
+        if (volume(&g->c->t[k]) > USUAL) return USUAL;
+    const int64_t most = wide == WIDEST ? wide * wide : 3 * wide * wide;
+    return most > USUAL ? most : USUAL;
+}
+
 void gen_operand(gen *g, want w, ctensor *t)
 {
     snprintf(t->name, sizeof t->name, "%c", "ABCDEFGH"[g->c->count]);
@@ -247,7 +259,7 @@ void gen_access(gen *g, want w, char *out, size_t size)
         g->state = state;
         out[start] = 0;
         new_access(g, &t, out, size);
-    } while (volume(&t) > 20000);
+    } while (volume(&t) > volume_most(g));
     gen_operand(g, w, &t);
 }
 

@@ -201,6 +201,25 @@ static void blocked(gen *g, int order, cformat *out)
             gen_chance(g, 80) ? "dense" : "compressed");
 }
 
+/* Blocks in a list: below a nonunique level and those of its chain (formats paper, fig. 4).
+ */
+static void stacked(gen *g, int order, cformat *out)
+{
+    int size[CASE_ORDER];
+    heading(order, out);
+    for (int l = 0; l < order; l++) {
+        size[l] = 2 + gen_below(g, 3);
+        gen_say(out->text, sizeof out->text, "%s%c/%d : %s", l ? ", " : "", letters[l],
+                size[l],
+                !l              ? "compressed(nonunique)"
+                : l + 1 < order ? "singleton(nonunique)"
+                                : "singleton");
+    }
+    for (int l = 0; l < order; l++)
+        gen_say(out->text, sizeof out->text, ", %c%%%d : dense", letters[l], size[l]);
+    gen_say(out->text, sizeof out->text, ")");
+}
+
 /* One level of a map; *chain: singletons go on to the end. */
 static void any_level(gen *g, const char *coordinate, bool first, bool last, bool *chain,
                       cformat *out)
@@ -326,6 +345,8 @@ void gen_format(gen *g, int order, const int64_t *shape, bool result, cformat *o
     int pick = gen_below(g, 100);
     if (order == 0)
         named(g, order, out);
+    else if (g->stacked && order >= 2 && !result && gen_chance(g, 70))
+        stacked(g, order, out);
     else if (g->runs && gen_chance(g, 80))
         gen_say(out->text, sizeof out->text, gen_chance(g, 70) ? "rle" : "lz77");
     else if (gen_has(g, FEATURE_FLAT) && order >= 2 && gen_chance(g, 70))

@@ -315,6 +315,14 @@ stc_status partial_fills(builder *b, int w, affine *at, list *out)
     return nest_build(pl, loop, n, space, 0, all, leaf, out);
 }
 
+static bool computes(const bexpr *e)
+{
+    bool some = e->kind == B_ACCESS && e->nargs;
+    for (int k = 0; k < e->nargs && !some; k++)
+        some = computes(e->args[k]);
+    return some;
+}
+
 /* The left side being bare, the mask alone says what is named: the target's own places are
  * asked. */
 static stc_status add_unmasked(builder *b, int w, affine *at, list *out)
@@ -322,14 +330,16 @@ static stc_status add_unmasked(builder *b, int w, affine *at, list *out)
     plan *pl = b->pl;
     int index[64], loop[64], seq[64], n = indices_of(left_set(pl), index);
     bexpr *const old = expr_access(pl, pl->s->target, pl->s->sub, pl->s->at);
-    bexpr *const mask = expr_copy(pl, pl->s->mask); /* its loops have another order */
+    /* its loops have another order; but what a computed subscript reads is one access */
+    const bool same = computes(pl->s->mask);
+    bexpr *const mask = same ? pl->s->mask : expr_copy(pl, pl->s->mask);
     bexpr *const all = expr_call(pl, FN_AND, STC_BOOL, CLASS_I64, mask, old);
     cin *leaf = cin_sink(pl, CIN_WSADD, w, old, b->nresult, at);
     if (!all || !leaf) return STC_ERR_MEMORY;
     pl->group++;
-    stc_status st = plan_accesses(pl, all);
+    const bool added = same ? plan_access_add(pl, old) >= 0 : !plan_accesses(pl, all);
     pl->group--;
-    if (st) return st;
+    if (!added) return pl->p->cx->diag.status;
     const pset *const space =
         pset_make(pl, PS_AND, space_false(pl, mask), pset_stored(pl, old->mark));
     leaf->fn = FN_UNMET;
@@ -337,7 +347,12 @@ static stc_status add_unmasked(builder *b, int w, affine *at, list *out)
     leaf->guard = expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, mask);
     if (!leaf->guard || !space) return STC_ERR_MEMORY;
     n = loops_list(pl, index, n, expr_uses(all), loop);
-    plan_inner_order(pl, space, expr_uses(all), 0, loop, n, seq);
+    if (same) {
+        same_order(b, loop, n);
+        memcpy(seq, loop, (size_t)n * sizeof *seq);
+    } else {
+        plan_inner_order(pl, space, expr_uses(all), 0, loop, n, seq);
+    }
     return nest_build(pl, seq, n, space, 0, all, leaf, out);
 }
 
