@@ -107,14 +107,6 @@ stc_status tensor_transfer(const tensor *t, tensor *c, bool drop)
     return status;
 }
 
-/* Whether every coordinate is stored, whatever the data. */
-static bool stores_all(const format *f)
-{
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return false;
-    return true;
-}
-
 /* Dense, in the order of f's modes if it has one. */
 static void dense_like(const format *f, format *out)
 {
@@ -132,7 +124,7 @@ static stc_status convert_fill(const tensor *t, const format *f, stc_type type, 
 {
     tensor *c;
     const value old = type_convert(type, t->type, t->fill);
-    if (!stores_all(f)) {
+    if (!format_stores_all(f)) {
         format full;
         int64_t total = 1;
         for (int m = 0; m < t->order; m++) {
@@ -241,7 +233,7 @@ stc_status tensor_constant(ctx *cx, const format *f, stc_type type, const int64_
 {
     tensor *t;
     const bool is_fill = class_equal(type_class(type), type_round(type, v), fill);
-    const bool all = stores_all(f);
+    const bool all = format_stores_all(f);
     if (tensor_new(cx, f, type, shape, all ? v : fill, &t)) return cx->diag.status;
     if (all || is_fill) {
         t->fill = type_round(type, fill);

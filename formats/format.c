@@ -36,6 +36,13 @@ bool format_is_plain(const format *f)
     return seen == (1u << f->order) - 1;
 }
 
+bool format_stores_all(const format *f)
+{
+    for (int l = 0; l < f->levels; l++)
+        if (!(format_props(f, l) & PROP_FULL)) return false;
+    return true;
+}
+
 /* All levels are modes, or modes that are flattened. */
 static bool is_flat(const format *f)
 {

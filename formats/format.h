@@ -66,6 +66,8 @@ typedef struct format {
 /* Every level's coordinate is one mode, each mode once: a permutation. Such a
  * format is iterated directly; mode_of[l] is level l's mode. */
 bool format_is_plain(const format *f);
+/* Whether every coordinate is stored, whatever the data. */
+bool format_stores_all(const format *f);
 /* Levels are modes, or modes flattened, and the position of any coordinates is found
  * without a look at others, and is that of no others; those that aren't stored get one
  * where the tensor is made. */

@@ -108,10 +108,9 @@ static stc_status print_header(const tensor *t, FILE *out)
 /* Stored in full and in order, so that a table shows what there is. */
 static bool prints_as_table(const tensor *t)
 {
-    if (t->order < 1 || t->order > 2 || !format_is_plain(&t->fmt)) return false;
-    for (int l = 0; l < t->fmt.levels; l++) {
-        if (!(format_props(&t->fmt, l) & PROP_FULL)) return false;
-    }
+    if (t->order < 1 || t->order > 2 || !format_is_plain(&t->fmt) ||
+        !format_stores_all(&t->fmt))
+        return false;
     const int64_t rows = t->order == 2 ? t->shape[0] : 1, columns = t->shape[t->order - 1];
     return rows > 0 && columns > 0 && (t->order == 2 || columns <= LINE_ELEMENTS);
 }

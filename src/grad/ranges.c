@@ -62,8 +62,7 @@ static const bexpr *bare_giver(const grad *g, const bexpr *e, int i, int *mode)
     const bexpr *found = NULL;
     if (e->kind == B_ACCESS && !e->pad)
         for (int k = 0; k < g->step->p->tensor[e->tensor].order; k++)
-            if (e->sub[k].terms == 1 && e->sub[k].term[0].index == i &&
-                e->sub[k].term[0].coef == 1 && !e->sub[k].constant) {
+            if (affine_bare(&e->sub[k], i)) {
                 *mode = k;
                 return e;
             }

@@ -36,9 +36,7 @@ static const scope_tensor *entry(const grad *g, const char *name)
 
 static bool is_sparse(const scope_tensor *t)
 {
-    for (int l = 0; t->order > 0 && l < t->fmt.levels; l++)
-        if (!(format_props(&t->fmt, l) & PROP_FULL)) return true;
-    return false;
+    return t->order > 0 && !format_stores_all(&t->fmt);
 }
 
 static bool is_asked(const grad *g, const char *name)
@@ -142,8 +140,7 @@ static uint64_t bare_indices(const bexpr *e, int n)
 {
     uint64_t set = 0;
     for (int k = 0; k < n; k++)
-        if (e->sub[k].terms == 1 && e->sub[k].term[0].coef == 1 && !e->sub[k].constant)
-            set |= 1ull << e->sub[k].term[0].index;
+        if (affine_is_bare(&e->sub[k])) set |= 1ull << e->sub[k].term[0].index;
     return set;
 }
 

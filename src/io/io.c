@@ -204,13 +204,6 @@ static stc_status convert_result(io_result *r, stc_type type)
     return STC_OK;
 }
 
-static bool format_is_full(const format *f)
-{
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return false;
-    return true;
-}
-
 static void dense_format(int order, format *f)
 {
     format_builtin("dense", 5, order, NULL, 0, f);
@@ -223,7 +216,7 @@ enum { ELEMENTS = 1 << 12 }; /* in a batch */
 static stc_status list_elements(const io_result *r, const tensor *t, entries *e,
                                 entry_stream *to)
 {
-    const bool all = format_is_full(&t->fmt);
+    const bool all = format_stores_all(&t->fmt);
     const vclass c = type_class(r->type);
     stc_status s = entries_reserve(e, r->count < ELEMENTS ? r->count : ELEMENTS);
     int64_t at[STC_MAX_ORDER] = {0};
@@ -397,7 +390,7 @@ stc_status entries_visited(const tensor *t, int64_t *n)
 
 bool tensor_is_sparse(const tensor *t)
 {
-    return !format_is_full(&t->fmt);
+    return !format_stores_all(&t->fmt);
 }
 
 bool tensor_fill_is_zero(const tensor *t)

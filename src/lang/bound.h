@@ -38,6 +38,23 @@ static inline uint64_t affine_indices(const affine *f)
     return set;
 }
 
+/* An index alone. */
+static inline affine affine_at(int index)
+{
+    return (affine){.terms = 1, .term = {{index, 1}}};
+}
+
+/* Whether it is one; that one. */
+static inline bool affine_is_bare(const affine *f)
+{
+    return f->terms == 1 && f->term[0].coef == 1 && !f->constant;
+}
+
+static inline bool affine_bare(const affine *f, int index)
+{
+    return affine_is_bare(f) && f->term[0].index == index;
+}
+
 static inline bool affine_equal(const affine *a, const affine *b)
 {
     if (a->terms != b->terms || a->constant != b->constant) return false;

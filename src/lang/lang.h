@@ -156,6 +156,23 @@ uint8_t reduce_flags(const bexpr *e);
  * some (of a difference: `+`, in place of the call itself), -1: there is none. */
 int expr_combiner(const bexpr *e);
 
+/* nodes.c: nodes of typed expressions, NULL if there is no memory, or an operand is NULL.
+ * One like e, its so many arguments to be filled in; a copy of all below e, that shares
+ * subscripts and the lists of indices; x where `is` holds, else y. */
+bexpr *expr_new(arena *a, bkind kind, stc_type type, span at, int nargs);
+bexpr *expr_like(arena *a, const bexpr *e, int nargs);
+bexpr *expr_copy(arena *a, const bexpr *e);
+bexpr *expr_conv(arena *a, bexpr *x, stc_type type);
+bexpr *expr_call1(arena *a, int fn, stc_type type, vclass cls, bexpr *x);
+bexpr *expr_call(arena *a, int fn, stc_type type, vclass cls, bexpr *x, bexpr *y);
+bexpr *expr_select(arena *a, bexpr *is, bexpr *x, bexpr *y, span at); /* x's type */
+bexpr *expr_access(arena *a, const program *p, int slot, affine *sub, span at);
+bexpr *expr_const(arena *a, stc_type type, value v, span at);
+bexpr *expr_int(arena *a, int64_t k, span at);
+bexpr *expr_index(arena *a, int index, span at);
+bexpr *expr_extent(arena *a, int id, span at); /* its value */
+affine *bare_subs(arena *a, const int *index, int n);
+
 /* faults.c: evaluating e could fail, or not return; the call of a built-in function
  * that e is; an argument of e is evaluated only where it is taken. */
 bool expr_may_fault(const bexpr *e);

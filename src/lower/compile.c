@@ -78,9 +78,7 @@ static bool keeps_pattern(const opt *o)
 {
     const prog_tensor *t = &o->p->tensor[o->s->target];
     if (!o->s->format_given) return o->s->nsub && reads_some(o->p, o->s->value);
-    for (int l = 0; l < t->fmt.levels; l++)
-        if (!(format_props(&t->fmt, l) & PROP_FULL)) return true;
-    return false;
+    return !format_stores_all(&t->fmt);
 }
 
 /* Fill and format of what s gives, as it is written, and with them whether intermediates
@@ -93,8 +91,7 @@ static stc_status settle(opt *o, const source *src, bool too_large)
     if (!pl && !(s->format_given && s->fill_given)) return STC_ERR_MEMORY;
     const stc_status st = !pl ? STC_OK : too_large ? plan_settle_fill(pl) : plan_settle(pl);
     const prog_tensor *t = &o->p->tensor[s->target];
-    for (int l = 0; l < t->fmt.levels && !too_large; l++)
-        if (!(format_props(&t->fmt, l) & PROP_FULL)) o->pattern = true;
+    if (!too_large && !format_stores_all(&t->fmt)) o->pattern = true;
     if (too_large) o->pattern = keeps_pattern(o);
     if (!st && too_large && t->fill_later && s->nsub)
         return fail_source(

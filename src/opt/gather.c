@@ -11,7 +11,6 @@
  * side that may not be taken, stays as it is: p may lie outside where nothing reads it.
  */
 #include "opt.h"
-#include <string.h>
 
 enum { SEARCHED = 3, TURNED = 6 }; /* what a search costs, and an entry of a copy */
 
@@ -127,14 +126,12 @@ bool gather_may(const program *p, const bstmt *s)
 int own_index(opt *o, int slot, int m)
 {
     bstmt *s = o->s;
-    bindex *own = arena_array(o->a, s->nindex + 1, sizeof *own);
     const int hi = program_extent(
         o->p, (extent){.op = EXT_DIM, .a = (uint16_t)slot, .b = (uint16_t)m});
-    if (!own || hi < 0) return -1;
-    memcpy(own, s->index, (size_t)s->nindex * sizeof *own);
+    bindex *own = hi < 0 ? NULL : step_own_indices(o, 1);
+    if (!own) return -1;
     own[s->nindex] = (bindex){.name = "m", .lo = -1, .hi = hi, .at = s->at};
     o->extent[s->nindex] = cost_extent(o, &own[s->nindex]);
-    s->index = own;
     return s->nindex++;
 }
 
@@ -144,9 +141,8 @@ static int other_index(opt *o, const bexpr *e, int m, uint64_t *taken)
 {
     const affine *f = &e->sub[m];
     const int index = f->terms ? f->term[0].index : 0;
-    const bool bare = f->terms == 1 && f->term[0].coef == 1 && !f->constant &&
-                      o->s->index[index].lo < 0 && !o->s->index[index].value &&
-                      !((*taken >> index) & 1);
+    const bool bare = affine_is_bare(f) && o->s->index[index].lo < 0 &&
+                      !o->s->index[index].value && !((*taken >> index) & 1);
     const int out = bare ? index : own_index(o, e->tensor, m);
     if (out >= 0) *taken |= UINT64_C(1) << out;
     return out;
@@ -157,14 +153,8 @@ static int other_index(opt *o, const bexpr *e, int m, uint64_t *taken)
 static int gathered_slot(opt *o, const bexpr *e, int first, const int *index)
 {
     const prog_tensor *from = &o->p->tensor[e->tensor];
-    char name[24];
     int mode[STC_MAX_ORDER];
-    snprintf(name, sizeof name, "step%d", o->nstep + 1);
-    prog_tensor t = {.name = name,
-                     .role = ROLE_TEMP,
-                     .type = from->type,
-                     .order = from->order,
-                     .fill = from->fill};
+    prog_tensor t = {.type = from->type, .order = from->order, .fill = from->fill};
     format_all(&t.fmt, t.order, level_sparse());
     format_set(&t.fmt, 0, level_full(), first, 0);
     modes_in_order(&from->fmt, mode);
@@ -172,7 +162,7 @@ static int gathered_slot(opt *o, const bexpr *e, int first, const int *index)
         t.shape[k] = (uint16_t)o->s->index[index[k]].hi;
         if (mode[k] != first) format_set(&t.fmt, l++, level_sparse(), mode[k], 0);
     }
-    return program_tensor(o->p, &t);
+    return step_slot(o, t);
 }
 
 bexpr *access_at(opt *o, const bexpr *e, int slot, affine *sub, int order)
@@ -180,7 +170,7 @@ bexpr *access_at(opt *o, const bexpr *e, int slot, affine *sub, int order)
     int n = 0;
     for (int k = 0; k < order; k++)
         n += computed_at(o->s, &sub[k]) != NULL;
-    bexpr *out = node_like(o, e, n);
+    bexpr *out = expr_like(o->a, e, n);
     if (!out) return NULL;
     out->tensor = slot;
     out->sub = sub;
@@ -200,13 +190,13 @@ static stc_status gather_mode(opt *o, bexpr **at, int first)
     affine *inside = arena_array(o->a, order, sizeof *inside);
     affine *read = arena_array(o->a, order, sizeof *read);
     affine *made = arena_array(o->a, order, sizeof *made);
-    if (!inside || !read || !made || !step_room(o, 1)) return STC_ERR_MEMORY;
+    if (!inside || !read || !made) return STC_ERR_MEMORY;
     index[first] = picks(o->p, o->s, e, first);
     uint64_t taken = UINT64_C(1) << index[first];
     for (int m = 0; m < order; m++) {
         if (m != first && (index[m] = other_index(o, e, m, &taken)) < 0)
             return STC_ERR_MEMORY;
-        made[m] = (affine){.terms = 1, .term = {{index[m], 1}}};
+        made[m] = affine_at(index[m]);
         inside[m] = m == first ? e->sub[m] : made[m];
         read[m] = m == first ? made[m] : e->sub[m];
         all_bare &= affine_equal(&made[m], &read[m]);
@@ -214,21 +204,8 @@ static stc_status gather_mode(opt *o, bexpr **at, int first)
     const int slot = gathered_slot(o, e, first, index);
     bexpr *const right = slot < 0 ? NULL : access_at(o, e, e->tensor, inside, order);
     bexpr *const result = right ? access_at(o, e, slot, read, order) : NULL;
-    if (!result) return STC_ERR_MEMORY;
-    opt_step *step = &o->step[o->nstep++];
-    *step = (opt_step){.s = {.at = o->s->at,
-                             .target = slot,
-                             .nsub = order,
-                             .sub = made,
-                             .whole = true,
-                             .fresh = true,
-                             .format_given = true,
-                             .fill_given = true,
-                             .op = -1,
-                             .value = right,
-                             .nindex = o->s->nindex,
-                             .index = o->s->index},
-                       .look = -1};
+    opt_step *step = result ? step_add(o, slot, made, right) : NULL;
+    if (!step) return STC_ERR_MEMORY;
     step->steady = keep_steady(o, right);
     step->stored = step->visits = cost_places(o, opt_indices(o->p, result)) *
                                   cost_density(o, e, &o->p->tensor[e->tensor].fill);
@@ -313,7 +290,7 @@ bexpr *gathered_copy(opt *o, const bexpr *e)
 {
     if (e->kind == B_ACCESS)
         return access_at(o, e, e->tensor, e->sub, o->p->tensor[e->tensor].order);
-    bexpr *const c = node_like(o, e, e->nargs);
+    bexpr *const c = expr_like(o->a, e, e->nargs);
     for (int k = 0; c && k < e->nargs; k++)
         if (!(c->args[k] = gathered_copy(o, e->args[k]))) return NULL;
     return c;

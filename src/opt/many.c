@@ -51,11 +51,8 @@ static bool can_be_step(const opt *o, const bexpr *e, uint64_t out)
 static stc_status cut(opt *o, bexpr **at, uint64_t out)
 {
     int mode[64];
-    char name[24];
     bexpr *const e = *at;
-    if (!step_room(o, 1)) return STC_ERR_MEMORY;
-    snprintf(name, sizeof name, "step%d", o->nstep + 1);
-    prog_tensor t = {.name = name, .role = ROLE_TEMP};
+    prog_tensor t = {.order = 0};
     t.type = e->type == STC_BOOL ? STC_BOOL : class_type(type_class(e->type));
     for (int k = 0; k < o->s->nsub; k++) {
         const affine *f = &o->s->sub[k];
@@ -68,21 +65,13 @@ static stc_status cut(opt *o, bexpr **at, uint64_t out)
         mode[t.order++] = __builtin_ctzll(out);
     for (int k = 0; k < t.order; k++)
         t.shape[k] = (uint16_t)o->s->index[mode[k]].hi;
-    const int slot = program_tensor(o->p, &t);
+    const int slot = step_slot(o, t);
     if (slot < 0) return o->p->cx->diag.status;
     bexpr *const read = step_read(o, slot, mode, e->at);
-    if (!read) return STC_ERR_MEMORY;
+    opt_step *step = read ? step_add(o, slot, read->sub, e) : NULL;
+    if (!step) return STC_ERR_MEMORY;
     e->type = t.type;
-    o->step[o->nstep++] = (opt_step){.s = {.at = o->s->at,
-                                           .target = slot,
-                                           .nsub = t.order,
-                                           .sub = read->sub,
-                                           .whole = true,
-                                           .fresh = true,
-                                           .op = -1,
-                                           .value = e,
-                                           .nindex = o->s->nindex,
-                                           .index = o->s->index}};
+    step->s.format_given = step->s.fill_given = false;
     *at = read;
     return STC_OK;
 }

@@ -62,38 +62,21 @@ bool mask_may(const program *p, const bstmt *s)
 /* The right side in the target's type. */
 static bexpr *new_elements(opt *o)
 {
-    bstmt *s = o->s;
-    const prog_tensor *t = &o->p->tensor[s->target];
-    const bexpr conv = {.kind = B_CONV, .type = t->type, .at = s->at, .fn = -1, .mark = -1};
-    if (type_class(s->value->type) == type_class(t->type)) return s->value;
-    bexpr *const to = node_like(o, &conv, 1);
-    if (to) to->args[0] = s->value;
-    return to;
+    const stc_type type = o->p->tensor[o->s->target].type;
+    bexpr *const e = o->s->value;
+    return type_class(e->type) == type_class(type) ? e : expr_conv(o->a, e, type);
 }
 
 /* The element where mask, and else the target's fill. */
 static bexpr *where_mask(opt *o, bexpr *element)
 {
-    bstmt *s = o->s;
+    const bstmt *s = o->s;
     const prog_tensor *t = &o->p->tensor[s->target];
-    const bexpr call = {.kind = B_CALL,
-                        .type = t->type,
-                        .at = s->at,
-                        .fn = FN_SELECT,
-                        .mark = -1,
-                        .cls = type_class(t->type)};
-    const bexpr none = {.kind = B_CONST,
-                        .type = t->type,
-                        .at = s->at,
-                        .fn = -1,
-                        .mark = -1,
-                        .value = t->fill};
-    bexpr *const e = element ? node_like(o, &call, 3) : NULL;
-    if (!e) return NULL;
-    e->args[0] = gathered_copy(o, s->mask);
-    e->args[1] = element;
-    e->args[2] = node_like(o, &none, 0);
-    return e->args[0] && e->args[2] ? e : NULL;
+    bexpr *const e = element ? expr_select(o->a, gathered_copy(o, s->mask), element,
+                                           expr_const(o->a, t->type, t->fill, s->at), s->at)
+                             : NULL;
+    if (e) e->type = t->type;
+    return e;
 }
 
 stc_status mask_step(opt *o)
@@ -101,38 +84,20 @@ stc_status mask_step(opt *o)
     bstmt *s = o->s;
     if (!mask_may(o->p, s)) return STC_OK;
     const prog_tensor *to = &o->p->tensor[s->target];
-    char name[24];
-    snprintf(name, sizeof name, "step%d", o->nstep + 1);
-    prog_tensor t = {.name = name,
-                     .role = ROLE_TEMP,
-                     .type = to->type,
-                     .order = to->order,
-                     .fill = to->fill,
-                     .fmt = to->fmt};
+    prog_tensor t = {
+        .type = to->type, .order = to->order, .fill = to->fill, .fmt = to->fmt};
     int index[STC_MAX_ORDER];
     for (int m = 0; m < t.order; m++) {
         index[m] = s->sub[m].term[0].index;
         t.shape[m] = (uint16_t)s->index[index[m]].hi;
     }
-    const int slot = program_tensor(o->p, &t);
+    const int slot = step_slot(o, t);
     bexpr *right = slot < 0 ? NULL : new_elements(o);
     if (!computes_all(o->p, s)) right = where_mask(o, right);
     bexpr *const read = right ? step_read(o, slot, index, s->at) : NULL;
-    if (!read || !step_room(o, 1)) return STC_ERR_MEMORY;
-    o->step[o->nstep++] = (opt_step){.s = {.at = s->at,
-                                           .target = slot,
-                                           .nsub = s->nsub,
-                                           .sub = read->sub,
-                                           .bare = true,
-                                           .whole = true,
-                                           .fresh = true,
-                                           .format_given = true,
-                                           .fill_given = true,
-                                           .op = -1,
-                                           .value = right,
-                                           .nindex = s->nindex,
-                                           .index = s->index},
-                                     .look = -1};
+    opt_step *const step = read ? step_add(o, slot, read->sub, right) : NULL;
+    if (!step) return STC_ERR_MEMORY;
+    step->s.bare = true;
     s->value = read;
     return STC_OK;
 }

@@ -147,7 +147,7 @@ static stc_status put_down(net *t, bexpr **at)
         f[k] = (factor){.e = g->e};
     }
     bexpr *e = expression(o, t->x, &(opt_part){.f = f, .n = t->left.n});
-    bexpr *r = e && t->nreduced ? node_like(o, t->x->r, 1) : e;
+    bexpr *r = e && t->nreduced ? expr_like(o->a, t->x->r, 1) : e;
     if (!r) return STC_ERR_MEMORY;
     if (t->nreduced) {
         r->args[0] = e;
@@ -168,11 +168,9 @@ static stc_status narrow_left(net *t, const bool *reduced)
     int left = 0, last = -1;
     while (left < s->nindex && !t->reduced[left])
         left++;
-    bindex *own = arena_array(o->a, s->nindex + 1, sizeof *own);
-    if (!own) return STC_ERR_MEMORY;
     if (left == s->nindex) return STC_OK;
-    memcpy(own, s->index, (size_t)s->nindex * sizeof *own);
-    s->index = own;
+    bindex *own = step_own_indices(o, 0);
+    if (!own) return STC_ERR_MEMORY;
     for (int i = 0; i < s->nindex; i++) {
         if (!reduced[i] || t->reduced[i] || own[i].hi == last) continue;
         last = own[i].hi;

@@ -58,11 +58,7 @@ uint64_t bound_by(const bexpr *r)
 
 bool stores_some(const program *p, const bexpr *e)
 {
-    if (e->kind != B_ACCESS) return false;
-    const format *f = &p->tensor[e->tensor].fmt;
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return true;
-    return false;
+    return e->kind == B_ACCESS && !format_stores_all(&p->tensor[e->tensor].fmt);
 }
 
 /* A subscript of several indices: of windows, which have loops of their own (vm/affine)

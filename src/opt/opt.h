@@ -379,13 +379,17 @@ stc_status opt_many(opt *o);
  * be worth planning (rewrite.c). */
 bool opt_pays(double steps, double written);
 
-/* steps.c: nodes; */
-bexpr *node_like(opt *o, const bexpr *like, int nargs);
-/* *at, which the product stands for, becomes what is left of it after the steps
+/* steps.c: *at, which the product stands for, becomes what is left of it after the steps
  * of an elimination; an access of the result of one step. */
 stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **at);
-/* Room for more steps; a step that computes a part; the part as an expression. */
+/* Room for more steps; the row of the next one's result, which gets its name; a step that
+ * assigns all of that from `right`, NULL: no memory. */
 bool step_room(opt *o, int more);
+int step_slot(const opt *o, prog_tensor t);
+opt_step *step_add(opt *o, int slot, affine *sub, bexpr *right);
+/* The statement's indices in an array of their own, with room for more; NULL: no memory. */
+bindex *step_own_indices(opt *o, int more);
+/* A step that computes a part; the part as an expression. */
 /* The type that a reduction's step has; a read of a step's result at some indices. */
 stc_type step_type(const bexpr *r);
 bexpr *step_read(opt *o, int slot, const int *index, span at);

@@ -14,17 +14,12 @@
 
 enum { WRITTEN = 3, READ = 6 }; /* what an element costs that is named; an entry's read */
 
-static bool is_bare(const affine *f)
-{
-    return f->terms == 1 && f->term[0].coef == 1 && !f->constant;
-}
-
 /* The loop that alone decides a subscript of the left side, from 0 on; -1: there is none.
  */
 static int decided_by(const program *p, const bstmt *s, int m)
 {
     const affine *f = &s->sub[m];
-    if (!is_bare(f)) return -1;
+    if (!affine_is_bare(f)) return -1;
     const bexpr *const of = s->index[f->term[0].index].value;
     const uint64_t from =
         of ? indices_made_of(p, s, opt_indices(p, of)) : affine_indices(f);
@@ -36,26 +31,21 @@ static int decided_by(const program *p, const bstmt *s, int m)
 static bool reads_bare(const program *p, const bexpr *e, int i)
 {
     for (int m = 0; e->kind == B_ACCESS && m < p->tensor[e->tensor].order; m++)
-        if ((affine_indices(&e->sub[m]) >> i) & 1 && !is_bare(&e->sub[m])) return false;
+        if ((affine_indices(&e->sub[m]) >> i) & 1 && !affine_is_bare(&e->sub[m]))
+            return false;
     if (e->kind == B_ACCESS && e->nargs) return false;
     for (int k = 0; k < e->nargs; k++)
         if (!reads_bare(p, e->args[k], i)) return false;
     return true;
 }
 
-static bool leaves_out(const format *f)
-{
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return true;
-    return false;
-}
-
 bool scatter_may(const program *p, const bstmt *s)
 {
     uint64_t seen = 0;
     if (!s->computed || s->op >= 0 || s->mask || s->schedule || s->fresh || s->nsub < 2 ||
-        s->nindex + s->nsub > BOUND_INDICES || !leaves_out(&p->tensor[s->target].fmt) ||
-        p->tensor[s->target].fill_later || expr_may_fault(s->value))
+        s->nindex + s->nsub > BOUND_INDICES ||
+        format_stores_all(&p->tensor[s->target].fmt) || p->tensor[s->target].fill_later ||
+        expr_may_fault(s->value))
         return false;
     for (int m = 0; m < s->nsub; m++) {
         const int i = decided_by(p, s, m);
@@ -69,69 +59,34 @@ bool scatter_may(const program *p, const bstmt *s)
 
 /* ---- what leads to a place last ---------------------------------------------------- */
 
-static bexpr *index_node(opt *o, int i, span at)
-{
-    const bexpr like = {
-        .kind = B_INDEX, .type = STC_I64, .at = at, .index = i, .fn = -1, .mark = -1};
-    return node_like(o, &like, 0);
-}
-
 /* A step that says, of each coordinate of the target's mode, which value of index i names
  * it last; -1: none. It is read at `own`. */
 static bexpr *last_step(opt *o, int m, int i, int own)
 {
     bstmt *s = o->s;
-    char name[24];
-    snprintf(name, sizeof name, "step%d", o->nstep + 1);
-    prog_tensor t = {
-        .name = name, .role = ROLE_TEMP, .type = STC_I64, .order = 1, .fill = {.i64 = -1}};
+    prog_tensor t = {.type = STC_I64, .order = 1, .fill = {.i64 = -1}};
     t.shape[0] = (uint16_t)s->index[own].hi;
     format_all(&t.fmt, 1, level_full());
-    const int slot = program_tensor(o->p, &t);
+    const int slot = step_slot(o, t);
     affine *at = arena_array(o->a, 1, sizeof *at);
-    bexpr *const i_node = index_node(o, i, s->at);
-    if (slot < 0 || !at || !i_node || !step_room(o, 1)) return NULL;
+    bexpr *const which = expr_index(o->a, i, s->at);
+    opt_step *const step = slot < 0 || !at || !which ? NULL : step_add(o, slot, at, which);
+    if (!step) return NULL;
     *at = s->sub[m];
-    o->step[o->nstep++] = (opt_step){.s = {.at = s->at,
-                                           .target = slot,
-                                           .nsub = 1,
-                                           .sub = at,
-                                           .computed = true,
-                                           .fresh = true,
-                                           .format_given = true,
-                                           .fill_given = true,
-                                           .op = -1,
-                                           .meets = FN_LAST,
-                                           .value = i_node,
-                                           .nindex = s->nindex,
-                                           .index = s->index},
-                                     .stored = o->extent[own],
-                                     .visits = o->extent[i],
-                                     .look = -1};
+    step->s.whole = false;
+    step->s.computed = true;
+    step->s.meets = FN_LAST;
+    step->stored = o->extent[own];
+    step->visits = o->extent[i];
     return step_read(o, slot, &own, s->at);
 }
 
 /* at >= 0, and what the mask says so far. */
 static bexpr *leads_there(opt *o, bexpr *at, bexpr *mask)
 {
-    const bexpr call = {.kind = B_CALL,
-                        .type = STC_BOOL,
-                        .at = at->at,
-                        .fn = FN_GE,
-                        .mark = -1,
-                        .cls = CLASS_I64};
-    const bexpr zero = {
-        .kind = B_CONST, .type = STC_I64, .at = at->at, .fn = -1, .mark = -1};
-    bexpr *const one = node_like(o, &call, 2);
-    bexpr *const both = node_like(o, &call, 2);
-    if (!one || !both) return NULL;
-    one->args[0] = at;
-    if (!(one->args[1] = node_like(o, &zero, 0))) return NULL;
-    if (!mask) return one;
-    both->fn = FN_AND;
-    both->args[0] = mask;
-    both->args[1] = one;
-    return both;
+    bexpr *const zero = expr_int(o->a, 0, at->at);
+    bexpr *const one = expr_call(o->a, FN_GE, STC_BOOL, CLASS_I64, at, zero);
+    return mask ? expr_call(o->a, FN_AND, STC_BOOL, CLASS_I64, mask, one) : one;
 }
 
 /* ---- the statement over the target's rows ------------------------------------------- */
@@ -162,14 +117,12 @@ static stc_status turn_mode(opt *o, int m)
     const int i = decided_by(o->p, s, m), own = own_index(o, s->target, m);
     bexpr *const last = own < 0 ? NULL : last_step(o, m, i, own);
     if (!last) return STC_ERR_MEMORY;
-    bindex *index = arena_array(o->a, s->nindex, sizeof *index);
+    bindex *index = step_own_indices(o, 0);
     affine *sub = arena_array(o->a, s->nsub, sizeof *sub);
     if (!index || !sub) return STC_ERR_MEMORY;
-    memcpy(index, s->index, (size_t)s->nindex * sizeof *index);
     memcpy(sub, s->sub, (size_t)s->nsub * sizeof *sub);
     index[i].value = last;
-    sub[m] = (affine){.terms = 1, .term = {{own, 1}}};
-    s->index = index;
+    sub[m] = affine_at(own);
     s->sub = sub;
     s->mask = leads_there(o, last, s->mask);
     return s->mask ? read_at(o, &s->value, i, last) : STC_ERR_MEMORY;

@@ -130,9 +130,7 @@ int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t 
                int *mode, bool *full)
 {
     const bexpr *r = x->r;
-    char name[24];
-    snprintf(name, sizeof name, "step%d", o->nstep + 1);
-    prog_tensor t = {.name = name, .role = ROLE_TEMP, .fill = x->identity};
+    prog_tensor t = {.fill = x->identity};
     t.type = step_type(r);
     t.order = order_modes(o, x, out, mode);
     for (int k = 0; k < t.order; k++)
@@ -142,5 +140,5 @@ int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t 
         has_room |= full_levels(o->p, x->factor[k].e);
     *full = is_dense(o, f, n, out) && !(out & ~has_room);
     choose_format(&t, mode, has_room, *full, read_in_order(o, x, f, n, out));
-    return program_tensor(o->p, &t);
+    return step_slot(o, t);
 }

@@ -8,15 +8,12 @@
  * as its fill, which the mask leaves out.
  */
 #include "opt.h"
-#include <string.h>
 
 enum { PART = 8 }; /* what is named is at least such a part of the tensor */
 
 static bool all_full(const format *f)
 {
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return false;
-    return format_is_plain(f);
+    return format_stores_all(f) && format_is_plain(f);
 }
 
 /* Whether e is made of calls and of operands that are stored everywhere. */
@@ -61,46 +58,29 @@ static bool shift_pays(const opt *o)
 
 /* ---- the index of a mode ------------------------------------------------------------- */
 
-static bexpr *node_of(opt *o, bkind kind, stc_type type, int nargs)
+static bexpr *relation(opt *o, int fn, bexpr *a, bexpr *b)
 {
-    const bexpr like = {
-        .kind = kind, .type = type, .at = o->s->at, .fn = -1, .mark = -1, .cls = CLASS_I64};
-    return node_like(o, &like, nargs);
-}
-
-static bexpr *call_of_two(opt *o, int fn, stc_type type, bexpr *a, bexpr *b)
-{
-    bexpr *const e = a && b ? node_of(o, B_CALL, type, 2) : NULL;
-    if (!e) return NULL;
-    e->fn = fn;
-    e->args[0] = a;
-    e->args[1] = b;
-    return e;
+    return expr_call(o->a, fn, STC_BOOL, CLASS_I64, a, b);
 }
 
 /* What index i of the block was: own - by. */
 static bexpr *was(opt *o, int own, int64_t by)
 {
-    bexpr *const index = node_of(o, B_INDEX, STC_I64, 0);
-    bexpr *const k = node_of(o, B_CONST, STC_I64, 0);
-    if (!index || !k) return NULL;
-    index->index = own;
-    k->value.i64 = by;
-    return call_of_two(o, FN_SUB, STC_I64, index, k);
+    const span at = o->s->at;
+    return expr_call(o->a, FN_SUB, STC_I64, CLASS_I64, expr_index(o->a, own, at),
+                     expr_int(o->a, by, at));
 }
 
 /* lo <= own - by < hi, of index i. */
 static bexpr *in_block(opt *o, int i, int own, int64_t by)
 {
     const bindex *const index = &o->s->index[i];
-    bexpr *const lo = node_of(o, index->lo < 0 ? B_CONST : B_EXTENT, STC_I64, 0);
-    bexpr *const hi = node_of(o, B_EXTENT, STC_I64, 0);
-    if (!lo || !hi) return NULL;
-    if (index->lo >= 0) lo->index = index->lo;
-    hi->index = index->hi;
-    return call_of_two(o, FN_AND, STC_BOOL,
-                       call_of_two(o, FN_GE, STC_BOOL, was(o, own, by), lo),
-                       call_of_two(o, FN_LT, STC_BOOL, was(o, own, by), hi));
+    const span at = o->s->at;
+    bexpr *const lo =
+        index->lo < 0 ? expr_int(o->a, 0, at) : expr_extent(o->a, index->lo, at);
+    bexpr *const hi = expr_extent(o->a, index->hi, at);
+    return relation(o, FN_AND, relation(o, FN_GE, was(o, own, by), lo),
+                    relation(o, FN_LT, was(o, own, by), hi));
 }
 
 /* e, which is the statement's own, read at own - by in place of i. */
@@ -137,9 +117,9 @@ stc_status shift_block(opt *o)
         const int64_t by = s->sub[m].constant;
         bexpr *const inside = own < 0 ? NULL : in_block(o, i, own, by);
         if (!inside || !read_from(o, &right, i, own, by)) return o->p->cx->diag.status;
-        mask = mask ? call_of_two(o, FN_AND, STC_BOOL, mask, inside) : inside;
+        mask = mask ? relation(o, FN_AND, mask, inside) : inside;
         if (!mask) return STC_ERR_MEMORY;
-        sub[m] = (affine){.terms = 1, .term = {{own, 1}}};
+        sub[m] = affine_at(own);
     }
     s->sub = sub;
     s->value = right;

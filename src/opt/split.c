@@ -48,7 +48,7 @@ static uint64_t indices_of(const product *x)
 
 static bexpr *reduce_of(opt *o, const bexpr *r, bexpr *e)
 {
-    bexpr *out = node_like(o, r, 1);
+    bexpr *out = expr_like(o->a, r, 1);
     if (out) out->args[0] = e;
     return out;
 }
@@ -103,7 +103,7 @@ void rename_in(const program *p, bexpr *e, const int *to)
 
 bexpr *copy_of(opt *o, const bexpr *e)
 {
-    bexpr *c = node_like(o, e, e->nargs);
+    bexpr *c = expr_like(o->a, e, e->nargs);
     if (!c) return NULL;
     const int order = e->kind == B_ACCESS ? o->p->tensor[e->tensor].order : 0;
     if (order && !(c->sub = arena_array(o->a, order, sizeof *c->sub))) return NULL;
@@ -123,9 +123,8 @@ static bool rename_indices(opt *o, bexpr *r)
 {
     bstmt *s = o->s;
     int to[BOUND_INDICES];
-    bindex *all = arena_array(o->a, s->nindex + r->nindex, sizeof *all);
+    bindex *all = step_own_indices(o, r->nindex);
     if (!all) return false;
-    memcpy(all, s->index, (size_t)s->nindex * sizeof *all);
     for (int k = 0; k < s->nindex; k++)
         to[k] = k;
     for (int k = 0; k < r->nindex; k++) {
@@ -133,7 +132,6 @@ static bool rename_indices(opt *o, bexpr *r)
         o->extent[s->nindex] = o->extent[r->indices[k]];
         all[s->nindex++] = s->index[r->indices[k]];
     }
-    s->index = all;
     rename_in(o->p, r, to);
     return true;
 }
@@ -147,7 +145,7 @@ static bexpr *through(opt *o, const bexpr *r, const bexpr *e, int *terms)
         if (term) term = copy_of(o, term);
         return term && ((*terms)++ == 0 || rename_indices(o, term)) ? term : NULL;
     }
-    bexpr *c = node_like(o, e, e->nargs);
+    bexpr *c = expr_like(o->a, e, e->nargs);
     if (!c) return NULL;
     c->type = r->type;
     for (int k = 0; k < e->nargs; k++) {
@@ -192,7 +190,8 @@ static bexpr *times(opt *o, const bexpr *r, int by, bexpr *e, int index)
 {
     const int hi = o->s->index[index].hi;
     const extent *x = &o->p->ext[hi];
-    bexpr *call = node_like(o, r, 2), *n = node_like(o, r, 0), *conv = node_like(o, r, 1);
+    bexpr *call = expr_like(o->a, r, 2), *n = expr_like(o->a, r, 0),
+          *conv = expr_like(o->a, r, 1);
     if (!call || !n || !conv) return NULL;
     n->kind = B_EXTENT;
     n->type = STC_I64;
@@ -242,7 +241,7 @@ static stc_status count(opt *o, bexpr **at, const product *x, bool *done)
         if (!rest) return STC_OK;
         st = narrow(o, counted, rest);
     }
-    bexpr *e = rest ? node_like(o, r, 1) : r->args[0];
+    bexpr *e = rest ? expr_like(o->a, r, 1) : r->args[0];
     if (!st && e && rest) {
         e->args[0] = r->args[0];
         e->indices = arena_array(o->a, 64, sizeof *e->indices);

@@ -10,20 +10,9 @@
 
 /* ---- nodes ------------------------------------------------------------------------ */
 
-bexpr *node_like(opt *o, const bexpr *like, int nargs)
-{
-    bexpr *e = arena_alloc(o->a, sizeof *e);
-    if (!e) return NULL;
-    *e = *like;
-    e->memo = NULL;
-    e->nargs = nargs;
-    e->args = arena_array(o->a, nargs + 1, sizeof *e->args);
-    return e->args ? e : NULL;
-}
-
 static const bexpr *call_of(opt *o, const product *x, const bexpr *a, const bexpr *b)
 {
-    bexpr *e = node_like(o, x->call, 2);
+    bexpr *e = expr_like(o->a, x->call, 2);
     if (!e) return NULL;
     e->type = x->r->type;
     e->at = a->at;
@@ -34,7 +23,7 @@ static const bexpr *call_of(opt *o, const product *x, const bexpr *a, const bexp
 
 static const bexpr *counted_where(opt *o, const product *x, const factor *f, const bexpr *e)
 {
-    bexpr *c = node_like(o, f->where, 3);
+    bexpr *c = expr_like(o->a, f->where, 3);
     if (!c) return NULL;
     c->type = x->r->type;
     c->args[0] = (bexpr *)f->e;
@@ -45,7 +34,7 @@ static const bexpr *counted_where(opt *o, const product *x, const factor *f, con
 
 static bexpr *reduction_of(opt *o, const product *x, const bexpr *arg, uint64_t reduced)
 {
-    bexpr *e = node_like(o, x->r, 1);
+    bexpr *e = expr_like(o->a, x->r, 1);
     if (!e) return NULL;
     e->args[0] = (bexpr *)arg;
     e->nindex = 0;
@@ -56,14 +45,6 @@ static bexpr *reduction_of(opt *o, const product *x, const bexpr *arg, uint64_t 
     return e;
 }
 
-static affine *subscripts(opt *o, const int *index, int n)
-{
-    affine *sub = arena_array(o->a, n + 1, sizeof *sub);
-    for (int k = 0; sub && k < n; k++)
-        sub[k] = (affine){.terms = 1, .term = {{index[k], 1}}};
-    return sub;
-}
-
 stc_type step_type(const bexpr *r)
 {
     return r->type == STC_BOOL ? STC_BOOL : class_type(r->cls);
@@ -71,15 +52,8 @@ stc_type step_type(const bexpr *r)
 
 bexpr *step_read(opt *o, int slot, const int *index, span at)
 {
-    affine *sub = subscripts(o, index, o->p->tensor[slot].order);
-    const bexpr like = {.kind = B_ACCESS,
-                        .type = o->p->tensor[slot].type,
-                        .at = at,
-                        .tensor = slot,
-                        .sub = sub,
-                        .fn = -1,
-                        .mark = -1};
-    return sub ? node_like(o, &like, 0) : NULL;
+    affine *sub = bare_subs(o->a, index, o->p->tensor[slot].order);
+    return sub ? expr_access(o->a, o->p, slot, sub, at) : NULL;
 }
 
 /* The factors that have some of the indices (0: all), or the others, as a product; NULL:
@@ -237,28 +211,15 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
     if (st || done) return st;
     const int slot = shape_slot(o, x, t->f, t->n, t->out, mode, &full);
     if (slot < 0) return o->p->cx->diag.status;
-    const int order = o->p->tensor[slot].order;
-    affine *sub = subscripts(o, mode, order);
     const bexpr *read = step_read(o, slot, mode, x->r->at);
-    if (!sub || !read) return STC_ERR_MEMORY;
+    affine *sub = bare_subs(o->a, mode, o->p->tensor[slot].order);
     right->type = o->p->tensor[slot].type;
-    opt_step *step = &o->step[o->nstep++];
+    opt_step *step = read && sub ? step_add(o, slot, sub, right) : NULL;
+    if (!step) return STC_ERR_MEMORY;
     step->steady = keep_steady(o, right);
     step->visits = cost_nest(o, t->f, t->n);
     const double density = cost_result(o, t->f, t->n, t->out);
     step->stored = density * cost_places(o, t->out);
-    step->s = (bstmt){.at = o->s->at,
-                      .target = slot,
-                      .nsub = order,
-                      .sub = sub,
-                      .whole = true,
-                      .fresh = true,
-                      .format_given = true,
-                      .fill_given = true,
-                      .op = -1,
-                      .value = right,
-                      .nindex = o->s->nindex,
-                      .index = o->s->index};
     *result = (factor){.e = read,
                        .indices = t->out,
                        .density = density,
@@ -272,6 +233,15 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
     return st ? st : look_note(o, x, t, mode, step);
 }
 
+int step_slot(const opt *o, prog_tensor t)
+{
+    char name[24];
+    snprintf(name, sizeof name, "step%d", o->nstep + 1);
+    t.name = name;
+    t.role = ROLE_TEMP;
+    return program_tensor(o->p, &t);
+}
+
 bool step_room(opt *o, int more)
 {
     if (o->nstep + more <= o->step_room) return true;
@@ -282,6 +252,35 @@ bool step_room(opt *o, int more)
     o->step = grown;
     o->step_room = room;
     return true;
+}
+
+opt_step *step_add(opt *o, int slot, affine *sub, bexpr *right)
+{
+    if (!step_room(o, 1)) return NULL;
+    opt_step *step = &o->step[o->nstep++];
+    *step = (opt_step){.s = {.at = o->s->at,
+                             .target = slot,
+                             .nsub = o->p->tensor[slot].order,
+                             .sub = sub,
+                             .whole = true,
+                             .fresh = true,
+                             .format_given = true,
+                             .fill_given = true,
+                             .op = -1,
+                             .value = right,
+                             .nindex = o->s->nindex,
+                             .index = o->s->index},
+                       .look = -1};
+    return step;
+}
+
+bindex *step_own_indices(opt *o, int more)
+{
+    bstmt *s = o->s;
+    bindex *own = arena_array(o->a, s->nindex + more + 1, sizeof *own);
+    if (!own) return NULL;
+    memcpy(own, s->index, (size_t)s->nindex * sizeof *own);
+    return s->index = own;
 }
 
 /* ---- ranges without values --------------------------------------------------------- */
@@ -309,11 +308,8 @@ int extent_unless_empty(opt *o, int hi, int gone)
 
 stc_status narrow(opt *o, uint64_t gone, uint64_t left)
 {
-    bstmt *s = o->s;
-    bindex *own = arena_array(o->a, s->nindex, sizeof *own);
+    bindex *own = step_own_indices(o, 0);
     if (!own) return STC_ERR_MEMORY;
-    memcpy(own, s->index, (size_t)s->nindex * sizeof *own);
-    s->index = own;
     bindex *in = &own[__builtin_ctzll(left)];
     for (; gone; gone &= gone - 1) {
         in->hi = extent_unless_empty(o, in->hi, own[__builtin_ctzll(gone)].hi);

@@ -23,14 +23,6 @@ typedef struct window {
     double visits, after; /* by the step; by what is left                 */
 } window;
 
-static uint64_t indices_in(const affine *at)
-{
-    uint64_t set = 0;
-    for (int t = 0; t < at->terms; t++)
-        set |= UINT64_C(1) << at->term[t].index;
-    return set;
-}
-
 /* One index for what an access' mode is subscripted with: all of the dimension. */
 static bool add_form(opt *o, window *w, const bexpr *e, int m)
 {
@@ -56,8 +48,8 @@ static bool add_accesses(opt *o, window *w, const bexpr *e)
         const affine *at = &e->sub[m];
         for (int t = 0; t < at->terms; t++)
             if (at->term[t].coef < 1) return false;
-        if (at->terms < 2 || (indices_in(at) & w->part.reduced))
-            w->apart |= indices_in(at);
+        if (at->terms < 2 || (affine_indices(at) & w->part.reduced))
+            w->apart |= affine_indices(at);
         else if (!add_form(o, w, e, m))
             return false;
     }
@@ -91,7 +83,7 @@ static bool step_of(opt *o, const product *x, uint64_t group, window *w)
     }
     double places = 1;
     for (int k = 0; k < w->n; k++) {
-        const uint64_t in = indices_in(&w->form[k]);
+        const uint64_t in = affine_indices(&w->form[k]);
         if (in & (w->apart | met)) return false;
         met |= in;
         places *= cost_extent(o, &w->index[k]);
@@ -139,14 +131,12 @@ static void subscribe(const program *p, bexpr *e, const affine *from, const affi
 static bool add_indices(opt *o, const window *w)
 {
     bstmt *s = o->s;
-    bindex *all = arena_array(o->a, s->nindex + w->n, sizeof *all);
+    bindex *all = step_own_indices(o, w->n);
     if (!all) return false;
-    memcpy(all, s->index, (size_t)s->nindex * sizeof *all);
     for (int k = 0; k < w->n; k++) {
         o->extent[s->nindex] = cost_extent(o, &w->index[k]);
         all[s->nindex++] = w->index[k];
     }
-    s->index = all;
     return true;
 }
 
@@ -155,7 +145,7 @@ static const bexpr *renamed(opt *o, const window *w, const bexpr *e, bool back)
 {
     bexpr *c = copy_of(o, e);
     for (int k = 0; c && k < w->n; k++) {
-        const affine one = {.terms = 1, .term = {{w->first + k, 1}}};
+        const affine one = affine_at(w->first + k);
         subscribe(o->p, c, back ? &one : &w->form[k], back ? &w->form[k] : &one);
     }
     return c;

@@ -106,17 +106,17 @@ int workspace_slot(builder *b, int first)
 /* The root expression with its sum replaced by what stands for it. */
 static bexpr *root_over(builder *b, bexpr *from, bexpr *stand_in)
 {
-    if (from == b->sum) return expr_conv(b->pl, stand_in, from->type);
+    if (from == b->sum) return expr_conv(b->pl->a, stand_in, from->type);
     bexpr *inner = root_over(b, from->args[0], stand_in);
-    return inner ? expr_conv(b->pl, inner, from->type) : NULL;
+    return inner ? expr_conv(b->pl->a, inner, from->type) : NULL;
 }
 
 /* Reads workspace w in order into the target. */
 stc_status drain_workspace(builder *b, int w, int first, int target, list *out)
 {
     plan *pl = b->pl;
-    affine *sub = bare_subs(pl, b->result + first, b->nresult - first);
-    bexpr *read = sub ? expr_access(pl, w, sub, pl->s->at) : NULL;
+    affine *sub = bare_subs(pl->a, b->result + first, b->nresult - first);
+    bexpr *read = sub ? expr_access(pl->a, pl->p, w, sub, pl->s->at) : NULL;
     if (!read || plan_access_add(pl, read) < 0) return STC_ERR_MEMORY;
     pl->access[read->mark].drain = true;
     bexpr *all = root_over(b, b->root, read);
@@ -198,9 +198,10 @@ static stc_status term_nests(builder *b, int prefix, int target, bool insert, li
     for (int t = 0; t < b->nterm; t++) {
         term *te = &b->term[t];
         cin_kind kind = !insert ? CIN_WSADD : b->reduces ? CIN_ACC : CIN_STORE;
-        cin *leaf = insert ? cin_sink(pl, kind, target, te->value, b->nresult, b->sub)
-                           : cin_sink(pl, kind, target, te->value, b->nresult - first,
-                                      bare_subs(pl, b->result + first, b->nresult - first));
+        cin *leaf = insert
+                        ? cin_sink(pl, kind, target, te->value, b->nresult, b->sub)
+                        : cin_sink(pl, kind, target, te->value, b->nresult - first,
+                                   bare_subs(pl->a, b->result + first, b->nresult - first));
         if (!leaf) return STC_ERR_MEMORY;
         leaf->fn = b->reduces ? b->fn : FN_UNMET;
         leaf->ufn = b->ufn;
@@ -615,7 +616,7 @@ static stc_status settle(plan *pl, const pset **space)
     if (st) return st;
     bexpr *root = s->op < 0 ? s->value : s->computed ? update_value(pl) : accumulated(pl);
     if (!s->computed || s->op < 0)
-        root = expr_conv(pl, root, pl->p->tensor[s->target].type);
+        root = expr_conv(pl->a, root, pl->p->tensor[s->target].type);
     if (!root) return STC_ERR_MEMORY;
     pl->root_value = root;
     st = precompute_accesses(pl);
@@ -636,7 +637,7 @@ stc_status plan_settle_fill(plan *pl)
     bstmt *s = pl->s;
     if (s->fill_given) return STC_OK;
     bexpr *root = s->op < 0 ? s->value : accumulated(pl);
-    root = expr_conv(pl, root, pl->p->tensor[s->target].type);
+    root = expr_conv(pl->a, root, pl->p->tensor[s->target].type);
     if (!root) return STC_ERR_MEMORY;
     plan_fill(pl, root);
     return STC_OK;

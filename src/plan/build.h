@@ -52,21 +52,6 @@ cin *cin_new(plan *pl, cin_kind kind);
 cin *cin_target(plan *pl, cin_kind kind, int target);
 cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value, int nsub, affine *sub);
 
-/* expr.c: nodes of typed expressions. All give NULL when memory is out, and
- * take NULL for operands that failed before. */
-bexpr *expr_new(plan *pl, bkind kind, stc_type type, span at, int nargs);
-/* A node like e, its arguments to be filled in; a copy of all below e, to be planned apart.
- */
-bexpr *expr_like(plan *pl, const bexpr *e);
-bexpr *expr_copy(plan *pl, const bexpr *e);
-bexpr *expr_conv(plan *pl, bexpr *x, stc_type type);
-bexpr *expr_call1(plan *pl, int fn, stc_type type, vclass cls, bexpr *a);
-bexpr *expr_call(plan *pl, int fn, stc_type type, vclass cls, bexpr *a, bexpr *b);
-bexpr *expr_access(plan *pl, int slot, affine *sub, span at);
-bexpr *expr_int(plan *pl, int64_t k, span at);
-bexpr *expr_index(plan *pl, int index, span at);
-affine *bare_subs(plan *pl, const int *index, int n);
-
 /* terms.c: splits the right side; afterwards there is at least one term. */
 stc_status find_terms(builder *b);
 
@@ -140,9 +125,7 @@ const pset *meeting_space(plan *pl, const bexpr *e);
 
 /* update.c: whether the statement changes its target in place, and does so. */
 bool updates(const builder *b);
-/* Whether each coordinate has a place from the beginning; whether places that a mask leads
- * to can be written where they are. */
-bool update_places_all(const format *f);
+/* Whether places that a mask leads to can be written where they are. */
 bool update_finds(const plan *pl);
 bexpr *update_value(plan *pl); /* the right side of op=, in the target's class */
 stc_status build_update(builder *b, list *out);

@@ -37,8 +37,7 @@ static bexpr *elsewhere(plan *pl, bexpr *e, uint64_t index, const pset **stored)
     const pset *s = f.kind == FILL_KNOWN ? expr_space(pl, e, &f.v) : pset_all();
     if (!s) return NULL;
     if (s->op != PS_ALL && !space_full(pl, s, UINT64_MAX)) {
-        bexpr *const c = expr_new(pl, B_CONST, e->type, e->at, 0);
-        if (c) c->value = f.v;
+        bexpr *const c = expr_const(pl->a, e->type, f.v, e->at);
         *stored = pset_make(pl, PS_OR, *stored, s);
         return *stored ? c : NULL;
     }
@@ -46,9 +45,9 @@ static bexpr *elsewhere(plan *pl, bexpr *e, uint64_t index, const pset **stored)
     if (e->kind == B_CALL && e->fn == FN_AND) { /* one of both is enough */
         bexpr *const a = elsewhere(pl, e->args[0], index, stored);
         bexpr *const b = elsewhere(pl, e->args[1], index, stored);
-        return a && b ? expr_call(pl, FN_AND, e->type, e->cls, a, b) : a ? a : b;
+        return a && b ? expr_call(pl->a, FN_AND, e->type, e->cls, a, b) : a ? a : b;
     }
-    bexpr *const same = expr_like(pl, e);
+    bexpr *const same = expr_like(pl->a, e, e->nargs);
     if (!same) return NULL;
     for (int k = 0; k < e->nargs; k++)
         if (!(same->args[k] = elsewhere(pl, e->args[k], index, stored))) return NULL;
@@ -134,18 +133,6 @@ static bool places_of(const builder *b, const bexpr *r, precomputed *p)
     return p->order && !left && n == FEW;
 }
 
-static bexpr *choice_of(plan *pl, bexpr *is, bexpr *a, bexpr *b)
-{
-    bexpr *const e = is && a && b ? expr_new(pl, B_CALL, STC_I64, a->at, 3) : NULL;
-    if (!e) return NULL;
-    e->fn = FN_SELECT;
-    e->cls = CLASS_I64;
-    e->args[0] = is;
-    e->args[1] = a;
-    e->args[2] = b;
-    return e;
-}
-
 /* The tensor that says where searches have ended, and how it is read. */
 static stc_status begin_table(plan *pl, precomputed *p)
 {
@@ -153,9 +140,9 @@ static stc_status begin_table(plan *pl, precomputed *p)
     format_all(&t.fmt, t.order, level_full());
     for (int k = 0; k < p->order; k++)
         t.shape[k] = (uint16_t)pl->s->index[p->index[k]].hi;
-    affine *const sub = bare_subs(pl, p->index, p->order);
+    affine *const sub = bare_subs(pl->a, p->index, p->order);
     if (!sub || (p->slot = program_tensor(pl->p, &t)) < 0) return STC_ERR_MEMORY;
-    p->found = expr_access(pl, p->slot, sub, p->search->at);
+    p->found = expr_access(pl->a, pl->p, p->slot, sub, p->search->at);
     return p->found ? STC_OK : STC_ERR_MEMORY;
 }
 
@@ -174,15 +161,15 @@ static stc_status search_apart(builder *b, bexpr *r)
         return STC_OK;
     if (!(space = expr_space(pl, r->args[0], &none))) return STC_ERR_MEMORY;
     if (space->op != PS_ALL || !holds_elsewhere(pl, r, &stored)) return STC_OK;
-    bexpr *const again = expr_copy(pl, r);
+    bexpr *const again = expr_copy(pl->a, r);
     if (!again) return STC_ERR_MEMORY;
     pl->group = PLAN_ACCESSES + pl->npre;
     stc_status st = plan_accesses(pl, again);
     pl->group = 0;
     if (st || (st = begin_table(pl, &p))) return st;
     p.whole = again;
-    p.value =
-        choice_of(pl, holds_elsewhere(pl, again, &stored), expr_int(pl, -1, r->at), again);
+    p.value = expr_select(pl->a, holds_elsewhere(pl, again, &stored),
+                          expr_int(pl->a, -1, r->at), again, r->at);
     if (!p.value) return STC_ERR_MEMORY;
     pl->pre[pl->npre++] = p;
     return plan_access_add(pl, p.found) < 0 ? STC_ERR_MEMORY : STC_OK;
@@ -202,14 +189,14 @@ stc_status first_further(plan *pl, bexpr *r, uint64_t bound, list *out, bool *do
     *done = p != NULL;
     if (!p) return STC_OK;
     bexpr *const further =
-        expr_call(pl, FN_LT, STC_BOOL, CLASS_I64, p->found, expr_int(pl, 0, r->at));
+        expr_call(pl->a, FN_LT, STC_BOOL, CLASS_I64, p->found, expr_int(pl->a, 0, r->at));
     cin *temp = cin_new(pl, CIN_TEMP), *leaf = cin_new(pl, CIN_REDUCE);
     if (!further || !temp || !leaf) return STC_ERR_MEMORY;
     temp->temp = leaf->temp = r->mark = pl->ntemp++;
     temp->fn = leaf->fn = r->fn;
     temp->cls = leaf->cls = r->cls;
     temp->value = r;
-    leaf->value = choice_of(pl, further, r->args[0]->args[2], p->found);
+    leaf->value = expr_select(pl->a, further, r->args[0]->args[2], p->found, r->at);
     if (!leaf->value) return STC_ERR_MEMORY;
     list_add(out, temp);
     list_add(out, leaf);

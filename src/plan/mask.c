@@ -13,17 +13,28 @@ bexpr *accumulated(plan *pl)
     prog_tensor *t = &pl->p->tensor[s->target];
     bool logic = fn_at(s->op)->typing == TY_LOGIC;
     stc_type type = logic ? STC_BOOL : type_promote(t->type, s->value->type);
-    bexpr *old = expr_conv(pl, expr_access(pl, s->target, s->sub, s->at), type);
-    bexpr *new = expr_conv(pl, s->value, type);
+    bexpr *old =
+        expr_conv(pl->a, expr_access(pl->a, pl->p, s->target, s->sub, s->at), type);
+    bexpr *new = expr_conv(pl->a, s->value, type);
     if (!old || !new) return NULL;
-    bexpr *both = expr_call(pl, s->op, type, type_class(type), old, new);
+    bexpr *both = expr_call(pl->a, s->op, type, type_class(type), old, new);
     if (both) expr_note_waits(both);
     return both;
 }
 
+bexpr *expr_chosen(plan *pl, bexpr *mask, bexpr *e)
+{
+    const bstmt *s = pl->s;
+    const stc_type t = pl->p->tensor[s->target].type;
+    bexpr *const old = expr_access(pl->a, pl->p, s->target, s->sub, s->at);
+    bexpr *const one = expr_select(pl->a, mask, expr_conv(pl->a, e, t), old, s->at);
+    if (one) expr_note_waits(one);
+    return one;
+}
+
 bexpr *masked(plan *pl, bexpr *e)
 {
-    return pl->s->mask ? expr_call(pl, FN_AND, STC_BOOL, CLASS_I64, pl->s->mask, e) : e;
+    return pl->s->mask ? expr_call(pl->a, FN_AND, STC_BOOL, CLASS_I64, pl->s->mask, e) : e;
 }
 
 bool is_led(const plan *pl, const pset *s, bool ranges)
@@ -39,7 +50,7 @@ bool is_led(const plan *pl, const pset *s, bool ranges)
 static bool leads(plan *pl, const pset *under, const bexpr *new)
 {
     const prog_tensor *t = &pl->p->tensor[pl->s->target];
-    if (update_places_all(&t->fmt)) return true;
+    if (format_stores_all(&t->fmt)) return true;
     const pset *const both = pset_make(pl, PS_AND, under, expr_space(pl, new, &t->fill));
     return both && !t->fill_later && is_led(pl, both, false);
 }
@@ -55,7 +66,7 @@ stc_status mask_settle(plan *pl)
     stc_status st = plan_accesses(pl, s->mask);
     const pset *under = st ? NULL : plan_mask_space(pl);
     if (!under) return st ? st : STC_ERR_MEMORY;
-    const bool places = update_places_all(f);
+    const bool places = format_stores_all(f);
     if (s->nsub && is_led(pl, under, true) && (places || update_finds(pl))) return STC_OK;
     if (!places && s->schedule) return STC_OK; /* it is for the loops as they are written */
     bexpr *const chosen = expr_chosen(pl, s->mask, s->op < 0 ? s->value : accumulated(pl));

@@ -60,7 +60,7 @@ static bool bare_distinct(const plan *pl, const affine *sub, int n)
 {
     uint64_t seen = 0;
     for (int m = 0; m < n; m++) {
-        if (sub[m].terms != 1 || !affine_bare(&sub[m], sub[m].term[0].index)) return false;
+        if (!affine_is_bare(&sub[m])) return false;
         int i = sub[m].term[0].index;
         if (((seen >> i) & 1) || pl->s->index[i].lo >= 0) return false;
         seen |= UINT64_C(1) << i;
@@ -71,9 +71,7 @@ static bool bare_distinct(const plan *pl, const affine *sub, int n)
 static bool same_subs(const affine *a, const affine *b, int n)
 {
     for (int m = 0; m < n; m++)
-        if (b[m].terms != 1 || !affine_bare(&b[m], b[m].term[0].index) ||
-            !affine_bare(&a[m], b[m].term[0].index))
-            return false;
+        if (!affine_is_bare(&b[m]) || !affine_bare(&a[m], b[m].term[0].index)) return false;
     return true;
 }
 

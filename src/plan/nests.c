@@ -248,7 +248,7 @@ static stc_status count_rest(plan *pl, bexpr *r, cin *leaf, list *before, cin **
 {
     cin *temp = cin_new(pl, CIN_TEMP), *count = cin_new(pl, CIN_REDUCE);
     cin *rest = cin_new(pl, CIN_REST);
-    bexpr *one = expr_int(pl, 1, r->at);
+    bexpr *one = expr_int(pl->a, 1, r->at);
     if (!temp || !count || !rest || !one) return STC_ERR_MEMORY;
     temp->temp = count->temp = rest->count = pl->ntemp++;
     temp->fn = count->fn = FN_COUNTS;

@@ -17,25 +17,18 @@
 
 static bexpr *both(plan *pl, bexpr *a, bexpr *b)
 {
-    return expr_call(pl, FN_AND, STC_BOOL, CLASS_I64, a, b);
+    return expr_call(pl->a, FN_AND, STC_BOOL, CLASS_I64, a, b);
 }
 
 static bexpr *compare(plan *pl, int fn, bexpr *a, bexpr *b)
 {
-    return expr_call(pl, fn, STC_BOOL, CLASS_I64, a, b);
+    return expr_call(pl->a, fn, STC_BOOL, CLASS_I64, a, b);
 }
 
 static bexpr *arith(plan *pl, int fn, bexpr *a, int64_t k)
 {
     if (!a) return NULL;
-    return expr_call(pl, fn, STC_I64, CLASS_I64, a, expr_int(pl, k, a->at));
-}
-
-static bexpr *extent_value(plan *pl, int ext, span at)
-{
-    bexpr *e = expr_new(pl, B_EXTENT, STC_I64, at, 0);
-    if (e) e->index = ext;
-    return e;
+    return expr_call(pl->a, fn, STC_I64, CLASS_I64, a, expr_int(pl->a, k, a->at));
 }
 
 /* Conditions that mode's coordinate, the value of index `own`, puts on being
@@ -43,15 +36,16 @@ static bexpr *extent_value(plan *pl, int ext, span at)
 static bexpr *named_mode(plan *pl, const affine *f, int own, bexpr **quotient)
 {
     span at = pl->s->at;
-    bexpr *rest = arith(pl, FN_SUB, expr_index(pl, own, at), f->constant);
-    if (f->terms == 0) return compare(pl, FN_EQ, rest, expr_int(pl, 0, at));
+    bexpr *rest = arith(pl, FN_SUB, expr_index(pl->a, own, at), f->constant);
+    if (f->terms == 0) return compare(pl, FN_EQ, rest, expr_int(pl->a, 0, at));
     const bindex *i = &pl->s->index[f->term[0].index];
     int64_t coef = f->term[0].coef;
-    bexpr *whole = compare(pl, FN_EQ, arith(pl, FN_MOD, rest, coef), expr_int(pl, 0, at));
+    bexpr *whole =
+        compare(pl, FN_EQ, arith(pl, FN_MOD, rest, coef), expr_int(pl->a, 0, at));
     bexpr *q = *quotient = arith(pl, FN_FLOORDIV, rest, coef);
-    bexpr *low = i->lo < 0 ? expr_int(pl, 0, at) : extent_value(pl, i->lo, at);
+    bexpr *low = i->lo < 0 ? expr_int(pl->a, 0, at) : expr_extent(pl->a, i->lo, at);
     bexpr *above = compare(pl, FN_GE, q, low);
-    bexpr *below = compare(pl, FN_LT, q, extent_value(pl, i->hi, at));
+    bexpr *below = compare(pl, FN_LT, q, expr_extent(pl->a, i->hi, at));
     return both(pl, whole, both(pl, above, below));
 }
 
@@ -69,7 +63,7 @@ static bexpr *not_named(plan *pl, const int *own)
         named = m ? both(pl, named, one) : one;
         if (!named) return NULL;
     }
-    return expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, named);
+    return expr_call1(pl->a, FN_NOT, STC_BOOL, CLASS_I64, named);
 }
 
 stc_status fresh_indices(plan *pl, int slot, int *own)
@@ -166,7 +160,7 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     const bool meets = pl->s->computed || pl->s->whole;
     const bexpr *sum = meets ? met_sum(pl, b->root) : NULL;
     /* in the type they meet in: what leaves a u8 as it is may change a number */
-    bexpr *each = sum ? expr_conv(pl, sum->args[0], b->root->type) : b->root;
+    bexpr *each = sum ? expr_conv(pl->a, sum->args[0], b->root->type) : b->root;
     if (!each) return STC_ERR_MEMORY;
     bexpr *const all = masked(pl, each);
     if (!all) return STC_ERR_MEMORY;
@@ -232,9 +226,8 @@ static stc_status collect_named(builder *b, affine *at, affine *lev, int from, i
     int index[64], loop[64];
     int nloop = indices_of(set_of(pl, at + from, n), index);
     builder set = *b;
-    bexpr *yes = expr_new(pl, B_CONST, STC_BOOL, pl->s->at, 0);
+    bexpr *yes = expr_const(pl->a, STC_BOOL, (value){.i64 = 1}, pl->s->at);
     if (!yes) return STC_ERR_MEMORY;
-    yes->value.i64 = 1;
     set.sum = yes;
     set.cls = CLASS_I64;
     set.nresult = from + n;
@@ -255,7 +248,7 @@ static stc_status collect_named(builder *b, affine *at, affine *lev, int from, i
     st = nest_build(pl, loop, nloop, space, 0, all, leaf, out);
     if (st) return st;
     list_add(out, cin_target(pl, CIN_WSEND, w));
-    *named = expr_access(pl, w, lev + from, pl->s->at);
+    *named = expr_access(pl->a, pl->p, w, lev + from, pl->s->at);
     return *named && plan_access_add(pl, *named) >= 0 ? STC_OK : STC_ERR_MEMORY;
 }
 
@@ -289,7 +282,7 @@ static stc_status keep_unnamed(builder *b, affine *at, affine *lev, const pset *
         if (!all) return STC_ERR_MEMORY;
     }
     *space = pset_make(pl, PS_AND, *space, absent);
-    leaf->guard = expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, all);
+    leaf->guard = expr_call1(pl->a, FN_NOT, STC_BOOL, CLASS_I64, all);
     return STC_OK;
 }
 
@@ -297,10 +290,9 @@ stc_status partial_fills(builder *b, int w, affine *at, list *out)
 {
     plan *pl = b->pl;
     int index[64], loop[64], n = indices_of(left_set(pl), index);
-    bexpr *fill = expr_new(pl, B_CONST, b->root->type, pl->s->at, 0);
-    bexpr *old = expr_access(pl, pl->s->target, pl->s->sub, pl->s->at);
+    bexpr *fill = expr_const(pl->a, b->root->type, *b->fill, pl->s->at);
+    bexpr *old = expr_access(pl->a, pl->p, pl->s->target, pl->s->sub, pl->s->at);
     if (!fill || !old || plan_access_add(pl, old) < 0) return STC_ERR_MEMORY;
-    fill->value = *b->fill;
     bexpr *const all = masked(pl, old);
     const pset *const space =
         pset_make(pl, PS_AND, plan_mask_space(pl), pset_stored(pl, old->mark));
@@ -329,11 +321,11 @@ static stc_status add_unmasked(builder *b, int w, affine *at, list *out)
 {
     plan *pl = b->pl;
     int index[64], loop[64], seq[64], n = indices_of(left_set(pl), index);
-    bexpr *const old = expr_access(pl, pl->s->target, pl->s->sub, pl->s->at);
+    bexpr *const old = expr_access(pl->a, pl->p, pl->s->target, pl->s->sub, pl->s->at);
     /* its loops have another order; but what a computed subscript reads is one access */
     const bool same = computes(pl->s->mask);
-    bexpr *const mask = same ? pl->s->mask : expr_copy(pl, pl->s->mask);
-    bexpr *const all = expr_call(pl, FN_AND, STC_BOOL, CLASS_I64, mask, old);
+    bexpr *const mask = same ? pl->s->mask : expr_copy(pl->a, pl->s->mask);
+    bexpr *const all = expr_call(pl->a, FN_AND, STC_BOOL, CLASS_I64, mask, old);
     cin *leaf = cin_sink(pl, CIN_WSADD, w, old, b->nresult, at);
     if (!all || !leaf) return STC_ERR_MEMORY;
     pl->group++;
@@ -344,7 +336,7 @@ static stc_status add_unmasked(builder *b, int w, affine *at, list *out)
         pset_make(pl, PS_AND, space_false(pl, mask), pset_stored(pl, old->mark));
     leaf->fn = FN_UNMET;
     leaf->cls = b->cls;
-    leaf->guard = expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, mask);
+    leaf->guard = expr_call1(pl->a, FN_NOT, STC_BOOL, CLASS_I64, mask);
     if (!leaf->guard || !space) return STC_ERR_MEMORY;
     n = loops_list(pl, index, n, expr_uses(all), loop);
     if (same) {
@@ -360,9 +352,10 @@ static stc_status add_old(builder *b, int w, const int *own, affine *at, list *o
 {
     plan *pl = b->pl;
     if (pl->s->bare && pl->s->mask) return add_unmasked(b, w, at, out);
-    affine *mode = bare_subs(pl, own, pl->s->nsub);
-    affine *lev = bare_subs(pl, b->result, b->nresult);
-    bexpr *const old = mode ? expr_access(pl, pl->s->target, mode, pl->s->at) : NULL;
+    affine *mode = bare_subs(pl->a, own, pl->s->nsub);
+    affine *lev = bare_subs(pl->a, b->result, b->nresult);
+    bexpr *const old =
+        mode ? expr_access(pl->a, pl->p, pl->s->target, mode, pl->s->at) : NULL;
     if (!old || !lev || plan_access_add(pl, old) < 0) return STC_ERR_MEMORY;
     const pset *space = pset_stored(pl, old->mark);
     cin *leaf = cin_sink(pl, CIN_WSADD, w, old, b->nresult, lev);
@@ -398,10 +391,11 @@ stc_status build_partial(builder *b, int target, list *out)
     for (int l = 0; l < f->levels; l++) {
         at[l] = pl->s->sub[f->level[l].map.mode];
         b->result[l] = own[f->level[l].map.mode];
-        b->sub[l] = (affine){.terms = 1, .term = {{b->result[l], 1}}};
+        b->sub[l] = affine_at(b->result[l]);
     }
     if (pl->s->computed && pl->s->op == FN_SUB) /* what it meets, it is added to */
-        b->root = expr_call1(pl, FN_NEG, b->root->type, type_class(b->root->type), b->root);
+        b->root =
+            expr_call1(pl->a, FN_NEG, b->root->type, type_class(b->root->type), b->root);
     if (!b->root) return STC_ERR_MEMORY;
     if (pl->s->mask) b->space = pset_make(pl, PS_AND, plan_mask_space(pl), b->space);
     b->sum = b->root;

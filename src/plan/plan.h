@@ -334,12 +334,6 @@ static inline bool affine_bound(const affine *f, uint64_t bound)
 {
     return (affine_indices(f) & ~bound) == 0;
 }
-/* It is just that index. */
-static inline bool affine_bare(const affine *f, int index)
-{
-    return f->terms == 1 && f->term[0].index == index && f->term[0].coef == 1 &&
-           f->constant == 0;
-}
 uint64_t expr_indices(const plan *pl, const bexpr *e); /* free indices           */
 stc_status access_set_format(plan *pl, paccess *x, const format *f);
 

@@ -161,7 +161,7 @@ static stc_status sort_indices(plan *pl, const ast *c, way *w, uint64_t rest,
     for (uint64_t set = p->moved; set; set &= set - 1)
         unbind(r, __builtin_ctzll(set));
     if (r->nindex == 0) {
-        bexpr *body = expr_conv(pl, r->args[0], r->type);
+        bexpr *body = expr_conv(pl->a, r->args[0], r->type);
         if (!body) return STC_ERR_MEMORY;
         *w->at[from] = body;
         w->at[from + 1] = body == r->args[0] ? w->at[from] : &body->args[0];
@@ -299,7 +299,7 @@ static stc_status new_tensor_name(const plan *pl, const ast *c)
 /* The reduction that W stands for. */
 static bexpr *moved_reduction(plan *pl, const precomputed *p)
 {
-    bexpr *r = expr_new(pl, B_REDUCE, p->type, p->value->at, 1);
+    bexpr *r = expr_new(pl->a, B_REDUCE, p->type, p->value->at, 1);
     if (!r) return NULL;
     r->args[0] = p->value;
     r->fn = p->fn;
@@ -334,10 +334,10 @@ stc_status precompute_part(plan *pl, way *w, prog_tensor *like, precomputed *p)
                             "precompute: this may fail where it isn't needed");
     st = workspace_of(pl, like, p);
     if (st) return st;
-    affine *sub = bare_subs(pl, p->index, p->order);
-    bexpr *read = sub ? expr_access(pl, p->slot, sub, p->value->at) : NULL;
+    affine *sub = bare_subs(pl->a, p->index, p->order);
+    bexpr *read = sub ? expr_access(pl->a, pl->p, p->slot, sub, p->value->at) : NULL;
     stc_type type = p->moved ? p->type : p->value->type;
-    read = expr_conv(pl, read, type);
+    read = expr_conv(pl->a, read, type);
     if (!read) return STC_ERR_MEMORY;
     *w->at[w->n - 1] = read;
     pl->npre++;
@@ -498,7 +498,7 @@ static stc_status produce(plan *pl, const precomputed *p, uint64_t bound, list *
     else
         plan_inner_order(pl, p->space, uses, bound, index, n, seq);
     cin *leaf = cin_sink(pl, p->appended ? CIN_STORE : CIN_WSADD, p->slot, p->value,
-                         p->order, bare_subs(pl, p->index, p->order));
+                         p->order, bare_subs(pl->a, p->index, p->order));
     if (!leaf || !leaf->sub) return STC_ERR_MEMORY;
     if (around)
         return command_fail(pl, p->at,

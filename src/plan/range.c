@@ -50,7 +50,7 @@ static bool alone(plan *pl, const bexpr *e, int index, bexpr **other)
         bexpr *const rest = e->args[1 - side];
         const int fn = fn_inverse(e->fn, side);
         if (fn < 0 || !is_near(e) || has(rest, index) || !is_near(*other)) return false;
-        *other = expr_call(pl, fn, STC_I64, CLASS_I64, *other, rest);
+        *other = expr_call(pl->a, fn, STC_I64, CLASS_I64, *other, rest);
         if (!*other) return false;
         e = e->args[side];
     }
@@ -84,18 +84,15 @@ double range_part(plan *pl, const bexpr *e, int index, uint64_t bound)
 bool range_is_short(const plan *pl, int index)
 {
     enum { SHORT = 64 };
-    const format *f = &pl->p->tensor[pl->s->target].fmt;
     const int64_t n = pl->known[index];
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return false;
-    return n > 0 && n < SHORT;
+    return format_stores_all(&pl->p->tensor[pl->s->target].fmt) && n > 0 && n < SHORT;
 }
 
 const pset *pset_where_not(plan *pl, const bexpr *e)
 {
     const int fn = e->kind == B_CALL && e->nargs == 2 ? fn_complement(e->fn) : -1;
     const bexpr *const not =
-        fn < 0 ? NULL : expr_call(pl, fn, e->type, e->cls, e->args[0], e->args[1]);
+        fn < 0 ? NULL : expr_call(pl->a, fn, e->type, e->cls, e->args[0], e->args[1]);
     return not ? pset_where(pl, not ) : NULL;
 }
 
@@ -150,7 +147,7 @@ bexpr *range_running(plan *pl, const bexpr *r, int index, const bexpr **until)
         return NULL;
     *until = mask;
     if (!rest) return e->args[1];
-    bexpr *const some = expr_new(pl, B_CALL, e->type, e->at, 3);
+    bexpr *const some = expr_new(pl->a, B_CALL, e->type, e->at, 3);
     if (!some) return NULL;
     some->fn = FN_SELECT;
     some->cls = e->cls;

@@ -16,10 +16,7 @@
 
 bool reach_matters(const plan *pl)
 {
-    const format *f = &pl->p->tensor[pl->s->target].fmt;
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return true;
-    return false;
+    return !format_stores_all(&pl->p->tensor[pl->s->target].fmt);
 }
 
 /* What a set asks for, each once; more than REACH_MAX: there is no room for all. */
@@ -54,7 +51,7 @@ static const pset *compared(plan *pl, const pset *s)
 /* The set of select(mask, new, old): new's where the mask is true, and old's elsewhere. */
 static const pset *chosen_set(plan *pl, const bexpr *e, const value *target)
 {
-    bexpr *const not = expr_call1(pl, FN_NOT, STC_BOOL, CLASS_I64, e->args[0]);
+    bexpr *const not = expr_call1(pl->a, FN_NOT, STC_BOOL, CLASS_I64, e->args[0]);
     const pset *const new = compared(pl, expr_space(pl, e->args[1], target));
     const pset *const old = expr_space(pl, e->args[2], target);
     if (!new || !old || (new->op == PS_ALL && old->op == PS_ALL)) return new ? old : new;
@@ -101,7 +98,7 @@ static cin *had_term(plan *pl, cin_kind kind, int temp, bexpr *ones)
 
 stc_status reach_count(plan *pl, bexpr *r, cin *leaf, list *before)
 {
-    bexpr *ones = expr_int(pl, -1, r->at);
+    bexpr *ones = expr_int(pl->a, -1, r->at);
     r->had_term = pl->ntemp++;
     cin *temp = ones ? had_term(pl, CIN_TEMP, r->had_term, ones) : NULL;
     leaf->next = temp ? had_term(pl, CIN_REDUCE, r->had_term, ones) : NULL;
@@ -114,7 +111,7 @@ stc_status reach_count(plan *pl, bexpr *r, cin *leaf, list *before)
 stc_status reach_apart(plan *pl, bexpr *r, const int *seq, int n, uint64_t bound, list *out)
 {
     const bexpr *arg = r->args[0];
-    bexpr *ones = expr_int(pl, -1, r->at);
+    bexpr *ones = expr_int(pl->a, -1, r->at);
     const pset *space = expr_space(pl, arg, NULL);
     r->had_term = pl->ntemp++;
     cin *temp = ones ? had_term(pl, CIN_TEMP, r->had_term, ones) : NULL;

@@ -49,9 +49,7 @@ static bool bare(const plan *pl, const affine *sub, int order)
 {
     uint64_t seen = pl->computed_set;
     for (int m = 0; m < order; m++) {
-        if (sub[m].terms != 1 || !affine_bare(&sub[m], sub[m].term[0].index) ||
-            affine_indices(&sub[m]) & seen)
-            return false;
+        if (!affine_is_bare(&sub[m]) || affine_indices(&sub[m]) & seen) return false;
         seen |= affine_indices(&sub[m]);
     }
     return true;

@@ -25,7 +25,7 @@ static bool has_terms(const bexpr *e, int fn)
 static bool add_term(builder *b, bexpr *e, uint64_t reduced, bool negative)
 {
     if (b->nterm == MAX_TERMS) return false;
-    if (negative) e = expr_call1(b->pl, FN_NEG, e->type, type_class(e->type), e);
+    if (negative) e = expr_call1(b->pl->a, FN_NEG, e->type, type_class(e->type), e);
     b->term[b->nterm++] = (term){.value = e, .reduced = reduced};
     return e != NULL;
 }

@@ -15,14 +15,6 @@
  */
 #include "build.h"
 
-/* Each coordinate has a place from the beginning. */
-bool update_places_all(const format *f)
-{
-    for (int l = 0; l < f->levels; l++)
-        if (!(format_props(f, l) & PROP_FULL)) return false;
-    return true;
-}
-
 /* A coordinate's place, if it has one, is found without going through others. */
 static bool locates(const format *f)
 {
@@ -36,7 +28,7 @@ bexpr *update_value(plan *pl)
     const bstmt *s = pl->s;
     const stc_type t = pl->p->tensor[s->target].type;
     const bool logic = fn_at(s->op)->typing == TY_LOGIC;
-    return expr_conv(pl, s->value, logic ? STC_BOOL : class_type(type_class(t)));
+    return expr_conv(pl->a, s->value, logic ? STC_BOOL : class_type(type_class(t)));
 }
 
 /* Whether e reads at sums of indices: windows are run over rows of the target. */
@@ -87,12 +79,12 @@ bool updates(const builder *b)
     const bstmt *s = pl->s;
     const format *f = &pl->p->tensor[s->target].fmt;
     if (s->fresh || pl->npre || !format_finds_places(f)) return false;
-    if (s->computed || (!s->whole && update_places_all(f))) return true;
+    if (s->computed || (!s->whole && format_stores_all(f))) return true;
     /* a value for each that is named: none of them is dropped */
     if (!s->whole && !s->mask && b->space->op == PS_ALL && !pl->schedule.nseq) return true;
     if (s->mask && s->bare && !s->whole)
         return update_finds(pl) && is_led(pl, mask_led(pl), true);
-    return s->whole && s->op >= 0 && locates(f) && (update_places_all(f) || !s->mask) &&
+    return s->whole && s->op >= 0 && locates(f) && (format_stores_all(f) || !s->mask) &&
            !pl->schedule.nseq && !pl->schedule.nrel && !pl->schedule.shared &&
            visits_some(pl, s->value);
 }
@@ -144,9 +136,9 @@ stc_status build_update(builder *b, list *out)
         b->result[k] = own[mode];
     }
     if (s->whole && !(b->root = update_value(pl))) return STC_ERR_MEMORY;
-    if (s->mask && !s->computed && update_places_all(&t->fmt) && (st = keep_unmasked(b)))
+    if (s->mask && !s->computed && format_stores_all(&t->fmt) && (st = keep_unmasked(b)))
         return st;
-    const bool sparse = s->mask && !s->computed && !update_places_all(&t->fmt);
+    const bool sparse = s->mask && !s->computed && !format_stores_all(&t->fmt);
     b->in_place = !sparse;
     b->last = sparse;
     b->sum = b->root;

@@ -239,13 +239,14 @@ static bool stores_once(const affine_matcher *m, uint16_t at)
     return (alone & around) == around;
 }
 
-/* The outermost loop alone is around the store, and goes through a fiber of the last
- * level in order: it visits everything, or the subsections that hold something. */
+/* The outermost loop alone is around the store, which is of sums that had a term, and goes
+ * through a fiber of the last level in order: it visits everything, or the subsections that
+ * hold something. */
 static bool stores_in_order(const affine_matcher *m, uint16_t at, const format *f)
 {
     const linear_place *x = &m->a->place[at], *up = &m->a->place[x->up];
     const loop *l = m->a->index[0];
-    if (m->depth != 1 || x->kind != LINEAR_PLACED ||
+    if (!m->a->told || m->depth != 1 || x->kind != LINEAR_PLACED ||
         (up->kind != LINEAR_ROOT && up->kind != LINEAR_GIVEN))
         return false;
     for (int d = 0; d < AFFINE_INDICES; d++)
