@@ -133,8 +133,8 @@ static const early cases[] = {
     /* operands of something else */
     {LAYER, "y(i,k) = max(sum(j: A(i,j)*X(j,k)), 5)", 0},
     {LAYER, "y(i,k) = abs(sum(j: X(i,j)*X(j,k)))", 0},
-    {LAYER "tensor y dense i64 fill 0\n",
-     "y(i,k) = sum(j: (X(j,i) - 5)*abs(X(j,k) - 3))", 0},
+    {LAYER "tensor y dense i64 fill 0\n", "y(i,k) = sum(j: (X(j,i) - 5)*abs(X(j,k) - 3))",
+     0},
     {LAYER "tensor y csr i64\n", "y(i,k) = abs(sum(j: A(i,j)*A(j,k)))", 2},
     {LAYER "tensor y csr i64\n", "y(i,k) = A(i,k) * abs(sum(j: A(i,j)*A(j,k)))", 0},
     {LAYER "tensor y csr i64\n", "y(i,k) = abs(A(i,k) + 2 * sum(j: A(i,j)*A(j,k)))", 2},

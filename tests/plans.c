@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { TURNS = 9, MOST_STEPS = 500 };
 
@@ -48,13 +49,20 @@ static bool execute(row *r, way *w, const char *text)
     return false;
 }
 
+static double processor_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
 /* Its operands anew, then the statements: the time of these alone. */
 static bool run_again(row *r, int how, way *w, double *ms)
 {
     if (!execute(r, w, r->operands)) return false;
-    const double start = now_us();
+    const double start = processor_ms();
     if (!execute(r, w, how == BY_HAND ? r->hand : r->statement)) return false;
-    *ms = (now_us() - start) * 1e-3;
+    *ms = processor_ms() - start;
     return true;
 }
 
