@@ -288,12 +288,14 @@ START_TEST(plans_say_why)
                 "step: step1|step1 is computed once, and read in several places|step: y");
     expect_plan(M VECTORS, "y(i) = sum(j,k: max(A(i,j), A(j,k)))",
                 "reduced where it stands|no product");
-    /* what the loops over i and j have in common, once for both; not a square */
+    /* what i and j have in common, once; not a square; rows that are whole */
     expect_plan(LAYER "tensor y dense i64 fill 0\n",
                 "y(i,j) = sum(k: (X(k,i) - 5) * (X(k,j) - 5))",
                 "step1 is computed once|step: step1(k,i)|step: y");
     expect_plan(LAYER, "y(i) = sum(k: (X(k,i) - 5) * (X(k,i) - 5))",
                 "t0 add= ((X(k,i) - 5)");
+    expect_plan(LAYER "tensor y csr i64\n", "y(i,k) = A(i,j)*A(j,l)*X(l,k)",
+                "step1: (i,j) -> (i : compressed, j : dense)");
 }
 END_TEST
 

@@ -4,8 +4,10 @@
  * several (!). Both are run, and their results compared; the statement may take no more
  * steps than `slack` times those of the split by hand; a row that isn't as good yet says
  * what it may (% 5), so that it gets no worse. Steps are rounds that loops make on
- * whatever tier, so there is no clock in it; with --time the table has milliseconds,
- * too, and how long the statement takes as written.
+ * whatever tier, so there is no clock in it. With --time [words of a name] the table has
+ * milliseconds of the processor, too, and those of the statement as written: the least of
+ * several turns, in which all three run in sessions that have run them before. What is
+ * slower than it may be is marked, which fails nothing.
  *
  * What plans think of the entries between steps is held against what there are: the
  * q-error, max(thought / there, there / thought), of a row's steps and of all rows'.
