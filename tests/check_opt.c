@@ -288,7 +288,6 @@ START_TEST(plans_say_why)
                 "step: step1|step1 is computed once, and read in several places|step: y");
     expect_plan(M VECTORS, "y(i) = sum(j,k: max(A(i,j), A(j,k)))",
                 "reduced where it stands|no product");
-    /* what i and j have in common, once; not a square; rows that are whole */
     expect_plan(LAYER "tensor y dense i64 fill 0\n",
                 "y(i,j) = sum(k: (X(k,i) - 5) * (X(k,j) - 5))",
                 "step1 is computed once|step: step1(k,i)|step: y");
