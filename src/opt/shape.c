@@ -5,7 +5,8 @@
  * of its indices comes from operands that store some of their coordinates, since it is
  * then no larger than operands are; else its rows are compressed. Where the
  * statement's result tells which places had a term, a vector notes that for each place.
- * A vector that is read in order is compressed. Where no operand has room for all values of
+ * A vector that is read in order is compressed. Modes that are stored below all of the
+ * coordinates that are, or none, are dense. Where no operand has room for all values of
  * an index, it has none, either: of so many coordinates there may be few.
  *
  * Its modes are in the order in which the operands' levels have their indices.
@@ -108,11 +109,24 @@ static bool read_in_order(const opt *o, const product *x, const factor *f, int n
     return some;
 }
 
-static void choose_format(prog_tensor *t, const int *mode, uint64_t has_room, bool full,
-                          bool in_order)
+/* How many modes come before those of which a row that has a term has all: their indices
+ * are of operands alone that are stored everywhere. */
+static int before_rows(const opt *o, const factor *f, int n, const int *mode, int order)
+{
+    uint64_t some = 0, room = 0;
+    int k = order;
+    for (int m = 0; m < n; m++) {
+        if (!f[m].full || f[m].where) some |= f[m].indices;
+        room |= full_levels(o->p, f[m].e);
+    }
+    while (k > 0 && (room & ~some) >> mode[k - 1] & 1)
+        k--;
+    return k ? k : order;
+}
+
+static void choose_format(prog_tensor *t, int sparse, bool first, bool full, bool in_order)
 {
     const level_kind *dense = level_full();
-    const bool first = t->order && (has_room >> mode[0]) & 1;
     const unsigned sought = CAP_LOCATE | CAP_APPEND;
     if (full)
         format_all(&t->fmt, t->order, dense);
@@ -123,7 +137,9 @@ static void choose_format(prog_tensor *t, const int *mode, uint64_t has_room, bo
                          : level_kind_with(sought, PROP_COMPACT, PROP_ORDERED));
     else
         format_all(&t->fmt, t->order, level_sparse());
-    if (!full && t->order > 1 && first) format_set(&t->fmt, 0, dense, 0, 0);
+    if (!full && sparse > 1 && first) format_set(&t->fmt, 0, dense, 0, 0);
+    for (int l = sparse; !full && l < t->order; l++)
+        format_set(&t->fmt, l, dense, l, 0);
 }
 
 int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t out,
@@ -139,6 +155,8 @@ int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t 
     for (int k = 0; k < x->n; k++)
         has_room |= full_levels(o->p, x->factor[k].e);
     *full = is_dense(o, f, n, out) && !(out & ~has_room);
-    choose_format(&t, mode, has_room, *full, read_in_order(o, x, f, n, out));
+    choose_format(&t, before_rows(o, f, n, mode, t.order),
+                  t.order && has_room >> mode[0] & 1, *full,
+                  read_in_order(o, x, f, n, out));
     return step_slot(o, t);
 }
