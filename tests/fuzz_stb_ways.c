@@ -243,8 +243,10 @@ static bool run_way(court *c, int k, way *w)
         if (k == PLANNED) c->t->planned += p->plans;
         if (k == PLANNED) c->t->found += p->now && !p->plans;
         snprintf(w->message, sizeof w->message, "%s", stc_error(m)->message);
-        /* That coordinates differ, where a level has no order, is for `finish` to see. */
-        if (strstr(w->message, "is malformed") && !strstr(w->message, "of one fiber"))
+        /* That coordinates differ, where a level has no order, or ascend from fiber to
+         * fiber below equal ones, is for `finish` to see. */
+        if (strstr(w->message, "is malformed") && !strstr(w->message, "of one fiber") &&
+            !strstr(w->message, "below equal coordinates"))
             complain(c, way_name[k], w->message);
         if (w->status == STC_OK) look_at(c, m, p, w);
         stc_program_free(p);
