@@ -64,14 +64,6 @@ static void tell_step(const program *p, const bstmt *s, const opt_step *step,
                  step->visits);
 }
 
-static bool reads_some(const program *p, const bexpr *e)
-{
-    bool some = stores_some(p, e);
-    for (int k = 0; k < e->nargs && !some; k++)
-        some = reads_some(p, e->args[k]);
-    return some;
-}
-
 /* Where it can't be settled as written: whether the result stores places as terms reach
  * them. */
 static bool keeps_pattern(const opt *o)

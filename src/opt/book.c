@@ -192,7 +192,7 @@ stc_status book_note(opt_book *b, program *p, const bstmt *s, const opt *o)
     }
     for (int k = 0; o && k < o->nstep && !st; k++) {
         opt_step row = o->step[k];
-        row.pattern = o->pattern;
+        row.pattern = o->pattern && o->step[k].pattern;
         if (row.key) st = add(b, p, &row.s, row.s.value, row);
     }
     if (!st && is_result(s)) {

@@ -146,6 +146,14 @@ bool cost_starts_from(const opt *o, const product *x)
     return full || (fill_of(o->p, e, &fill) && class_equal(x->r->cls, fill, x->identity));
 }
 
+bool cost_has_fill(const opt *o, const product *x)
+{
+    const bexpr *const e = x->r->args[0];
+    value fill;
+    return reads_some(o->p, e) &&
+           !(fill_of(o->p, e, &fill) && class_equal(x->r->cls, fill, x->identity));
+}
+
 /* Of an index that several of them have that store some, by how much a join has more than
  * chance would. */
 static double join_skew(const opt *o, const factor *f, int n, int index)

@@ -61,6 +61,14 @@ bool stores_some(const program *p, const bexpr *e)
     return e->kind == B_ACCESS && !format_stores_all(&p->tensor[e->tensor].fmt);
 }
 
+bool reads_some(const program *p, const bexpr *e)
+{
+    bool some = stores_some(p, e);
+    for (int k = 0; k < e->nargs && !some; k++)
+        some = reads_some(p, e->args[k]);
+    return some;
+}
+
 /* A subscript of several indices: of windows, which have loops of their own (vm/affine)
  * that a tensor over the indices apart would take away. */
 bool has_window(const program *p, const bexpr *e)
@@ -86,7 +94,7 @@ static void note_levels(const program *p, factor *f)
 }
 
 /* Whether an expression has the value of an index in it. */
-static bool reads_index(const bexpr *e)
+bool reads_index(const bexpr *e)
 {
     bool any = e->kind == B_INDEX;
     for (int k = 0; k < e->nargs; k++)

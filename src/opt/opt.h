@@ -204,6 +204,8 @@ bool same_reduction(const bexpr *e, const product *x);
 bool has_window(const program *p, const bexpr *e);
 /* An operand whose format leaves coordinates out. */
 bool stores_some(const program *p, const bexpr *e);
+bool reads_some(const program *p, const bexpr *e); /* one is in e */
+bool reads_index(const bexpr *e);                  /* the value of one is */
 /* The indices that a reduction binds; the free indices of an expression. */
 uint64_t bound_by(const bexpr *r);
 uint64_t opt_indices(const program *p, const bexpr *e);
@@ -241,6 +243,8 @@ void cost_extents(opt *o);
 double cost_density(const opt *o, const bexpr *e, const value *none);
 /* Whether a product is its reduction's identity where none of its factors is stored. */
 bool cost_starts_from(const opt *o, const product *x);
+/* … or something else, by its operands, that is reduced as often. */
+bool cost_has_fill(const opt *o, const product *x);
 /* The number of coordinates that some indices have. */
 double cost_places(const opt *o, uint64_t indices);
 /* What loops over all indices of the factors visit; `most` or more if that is so much. */
@@ -411,8 +415,9 @@ stc_status lift_rest(opt *o, bexpr *e);
 
 /* shape.c: the row of the program's table for what is left of a product's factors over
  * `out`: its modes' indices in an order that suits who reads it, and its format; -1: no
- * memory. *full: it is stored everywhere. */
+ * memory. *full: it is stored everywhere; whether it would be. */
 int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t out,
                int *mode, bool *full);
+bool shape_full(const opt *o, const product *x, const factor *f, int n, uint64_t out);
 
 #endif

@@ -23,6 +23,7 @@ typedef struct way {
     int combiner;   /* what all above combine terms with; -1: nothing does         */
     bool top;       /* nothing but conversions is above                            */
     bool settles;   /* a reduction is above that may end before its last term      */
+    bool blind;     /* it doesn't matter which of its places had a term            */
     double density; /* the part of the result's places at which it is computed     */
 } way;
 
@@ -97,6 +98,15 @@ bool may_settle(const bexpr *e)
            (e->cls == CLASS_I64 || e->cls == CLASS_U64);
 }
 
+/* Whether what isn't stored of a call's operand k leaves places out. */
+static bool annihilates(const bexpr *e, int k)
+{
+    value v;
+    for (int n = 0; n < call_annihilators(e); n++)
+        if (call_annihilator(e, n, k, &v)) return true;
+    return false;
+}
+
 /* The product's operand k, whose other operands leave places out. */
 static way below(const opt *o, const bexpr *e, int k, const way *w)
 {
@@ -113,6 +123,7 @@ static way below(const opt *o, const bexpr *e, int k, const way *w)
             if (!call_annihilator(e, n, m, &v)) continue;
             const double some = cost_density(o, e->args[m], &v);
             if (some < in.density) in.density = some;
+            if (some < 1 && !annihilates(e, k)) in.blind = true;
         }
     return in;
 }
@@ -162,6 +173,13 @@ static stc_status take_all(opt *o, bexpr **at, const way *w, product *x)
     return take_whole(o, x, at);
 }
 
+/* Whether a step can be what the reduction is at each place. */
+static bool starts(const opt *o, const product *x, const way *w)
+{
+    if (!w->blind) return cost_starts_from(o, x);
+    return cost_starts_from(o, x) || shape_full(o, x, x->factor, x->n, left_of(x));
+}
+
 static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
 {
     product *x = arena_room(o->a, 1, sizeof *x);
@@ -191,7 +209,7 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
     const bool again =
         (several || factors_of(o, *at, x)) && computed_at(o, left_of(x)) != left_of(x);
     const bool term = w->top || w->combiner == expr_combiner(*at);
-    if (!(again || (several && !term)) || w->settles || !cost_starts_from(o, x) ||
+    if (!(again || (several && !term)) || w->settles || !starts(o, x, w) ||
         !pays_apart(o, x, w, false))
         return STC_OK;
     *done = true;
@@ -205,7 +223,10 @@ static stc_status visit(opt *o, bexpr **at, const way *w)
         stc_status st = split(o, at, &done);
         if (st || done) return st ? st : visit(o, at, w);
         if ((st = windows(o, at))) return st;
+        const bool pattern = o->pattern;
+        o->pattern = pattern && !w->blind;
         st = visit_reduction(o, at, w, &done);
+        o->pattern = pattern;
         if (st || done) return st;
     }
     bexpr *e = *at;

@@ -7,11 +7,15 @@
  * statement's result tells which places had a term, a vector notes that for each place.
  * A vector that is read in order is compressed. Modes that are stored below all of the
  * coordinates that are, or none, are dense. Where no operand has room for all values of
- * an index, it has none, either: of so many coordinates there may be few.
+ * an index, it has none, either: of so many coordinates there may be few; unless operands
+ * are known, by which there are many.
  *
  * Its modes are in the order in which the operands' levels have their indices.
  */
 #include "opt.h"
+
+/* The part of its places from which on a tensor has them all. */
+static const double crowded = 0.5;
 
 /* before[i]: the indices in levels above that of i. */
 static void note_levels(const program *p, const bexpr *e, uint64_t *before)
@@ -84,6 +88,28 @@ static bool is_dense(const opt *o, const factor *f, int n, uint64_t out)
     return !out || (!o->pattern && __builtin_popcountll(out & ~full) <= 1);
 }
 
+/* Whether so much of the result, a vector, is stored that a place for each takes no more
+ * room: where operands that are there say how far its indices run. */
+static bool is_crowded(const opt *o, const factor *f, int n, uint64_t out)
+{
+    double d;
+    for (uint64_t set = out; set; set &= set - 1) {
+        const extent *hi = &o->p->ext[o->s->index[__builtin_ctzll(set)].hi];
+        if (hi->op != EXT_CONST &&
+            !(hi->op == EXT_DIM && stats_extent(o, hi->a, hi->b, &d)))
+            return false;
+    }
+    return __builtin_popcountll(out) == 1 && cost_result(o, f, n, out) >= crowded;
+}
+
+bool shape_full(const opt *o, const product *x, const factor *f, int n, uint64_t out)
+{
+    uint64_t has_room = 0;
+    for (int k = 0; k < x->n; k++)
+        has_room |= full_levels(o->p, x->factor[k].e);
+    return is_dense(o, f, n, out) && (!(out & ~has_room) || is_crowded(o, f, n, out));
+}
+
 static bool is_own(const factor *f, int n, const factor *other)
 {
     for (int k = 0; k < n; k++)
@@ -154,7 +180,7 @@ int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t 
     uint64_t has_room = 0;
     for (int k = 0; k < x->n; k++)
         has_room |= full_levels(o->p, x->factor[k].e);
-    *full = is_dense(o, f, n, out) && !(out & ~has_room);
+    *full = shape_full(o, x, f, n, out);
     choose_format(&t, before_rows(o, f, n, mode, t.order),
                   t.order && has_room >> mode[0] & 1, *full,
                   read_in_order(o, x, f, n, out));

@@ -251,8 +251,9 @@ stc_status share_step(opt *o, const bexpr *e, stc_type type, factor *out, bool *
     *done = false;
     for (int k = 0; k < o->nstep && !*done; k++) {
         const opt_step *step = &o->step[k];
-        const stc_status st =
-            step->key == key ? read_equal(o, step, e, type, out, done) : STC_OK;
+        const stc_status st = step->key == key && (step->pattern || !o->pattern)
+                                  ? read_equal(o, step, e, type, out, done)
+                                  : STC_OK;
         if (st) return st;
         if (*done && o->why)
             text_add(o->why, "%s is computed once, and read in several places\n",

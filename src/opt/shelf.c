@@ -210,7 +210,7 @@ stc_status shelf_note(opt *o, const product *x, const opt_part *t, const int *mo
     if (!text) return o->p->cx->diag.status;
     opt_shelved *row = &s->row[s->n++];
     *row = (opt_shelved){
-        .text = text, .slot = step->s.target, .id = ++s->made, .pattern = o->pattern};
+        .text = text, .slot = step->s.target, .id = ++s->made, .pattern = step->pattern};
     for (int m = 0; m < step->s.nsub; m++)
         row->mode[m] = (uint8_t)number_of(&in, mode[m]);
     return STC_OK;

@@ -217,9 +217,12 @@ stc_status make_step(opt *o, const product *x, const opt_part *t, factor *result
     opt_step *step = read && sub ? step_add(o, slot, sub, right) : NULL;
     if (!step) return STC_ERR_MEMORY;
     step->steady = keep_steady(o, right);
+    step->pattern = o->pattern;
     step->visits = cost_nest(o, t->f, t->n);
     const double density = cost_result(o, t->f, t->n, t->out);
     step->stored = density * cost_places(o, t->out);
+    if (t->reduced == x->reduced && t->n == x->n && full && cost_has_fill(o, x))
+        step->s.fill_given = false; /* what its operands' is reduced to */
     *result = (factor){.e = read,
                        .indices = t->out,
                        .density = density,
