@@ -45,8 +45,12 @@ static void write_out(machine *mc, lookup *k)
     }
     memset(k->at, -1, (size_t)lv->extent * sizeof *k->at);
     cursor_open(&c, lv, lv == k->t->level ? NULL : &up);
-    for (; c.lo != CURSOR_END; cursor_next(&c))
-        k->at[c.lo - lv->base] = (int32_t)c.pos;
+    for (; c.lo != CURSOR_END; cursor_next(&c)) {
+        /* a level of the host's may give intervals, and such as leave its extent */
+        const int64_t end = lv->base + lv->extent, hi = c.hi < end ? c.hi : end;
+        for (int64_t i = c.lo < lv->base ? lv->base : c.lo; i < hi; i++)
+            if (cursor_stand(&c, i)) k->at[i - lv->base] = (int32_t)c.at;
+    }
     k->made = true;
 }
 
