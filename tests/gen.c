@@ -200,6 +200,9 @@ static const char *op_for(gen *g)
     static const char *const number[] = {"+=", "+=", "-=", "*=", "min=", "max="};
     static const char *const whole[] = {"+=", "|=", "&=", "^=", "min=", "max="};
     static const char *const truth[] = {"or=", "and=", "|=", "&=", "^=", "+="};
+    /* what is no bool doesn't accumulate truths: an element takes one */
+    const bool number_target = g->meets && g->c->t[g->c->count - 1].type != STC_BOOL;
+    if (g->domain == D_BOOL && number_target) return truth[2 + gen_below(g, 4)];
     if (g->domain == D_COMPLEX) return number[gen_below(g, 4)];
     if (g->domain == D_BOOL) return truth[gen_below(g, 6)];
     if (g->domain == D_INT || g->domain == D_UINT) return whole[gen_below(g, 6)];

@@ -92,8 +92,15 @@ static void lendable(gen *g, int order, cformat *out)
     gen_say(out->text, sizeof out->text, ")");
 }
 
+/* One level of a thousand slots is enough: two below one another are most of the memory. */
+static const char *narrowed(const cformat *out, const char *kind)
+{
+    const bool wide = !strcmp(kind, "hashed(1000)") && strstr(out->text, kind);
+    return wide ? "hashed(97)" : kind;
+}
+
 /* Wide enough for most fibers; some aren't, so that it is refused or converted. */
-static const char *hashed(gen *g)
+static const char *hashed(gen *g, const cformat *out)
 {
     static const char *const kinds[] = {"hashed",
                                         "hashed",
@@ -103,7 +110,7 @@ static const char *hashed(gen *g)
                                         "hashed(5)",
                                         "hashed(nonunique)",
                                         "hashed(97, nonunique)"};
-    return kinds[gen_below(g, 8)];
+    return narrowed(out, kinds[gen_below(g, 8)]);
 }
 
 static void mapped(gen *g, int order, bool result, cformat *out)
@@ -125,7 +132,7 @@ static void mapped(gen *g, int order, bool result, cformat *out)
         int kind = gen_below(g, 100);
         if (gen_has(g, FEATURE_KINDS) && kind < 33) {
             gen_say(out->text, sizeof out->text, "%s",
-                    kind < 9    ? hashed(g)
+                    kind < 9    ? hashed(g, out)
                     : kind < 14 ? "rle"
                     : kind < 18 ? "lz77"
                     : kind < 25 ? "bytemap"
@@ -243,8 +250,8 @@ static void any_level(gen *g, const char *coordinate, bool first, bool last, boo
                                         "hosted",
                                         "walked"};
     enum { KINDS = sizeof kinds / sizeof *kinds };
-    const char *kind =
-        *chain ? last ? "singleton" : "singleton(nonunique)" : kinds[gen_below(g, KINDS)];
+    const char *kind = *chain ? last ? "singleton" : "singleton(nonunique)"
+                              : narrowed(out, kinds[gen_below(g, KINDS)]);
     *chain = *chain || (strstr(kind, "nonunique") && gen_chance(g, 75));
     gen_say(out->text, sizeof out->text, "%s%s : %s", first ? "" : ", ", coordinate, kind);
 }
@@ -331,7 +338,7 @@ void gen_format_found(gen *g, int order, cformat *out)
                 gen_chance(g, 50) ? 32 : 64);
     else if (order > 0 && order < 3 && gen_chance(g, 25))
         gen_say(out->text, sizeof out->text, "%s : %s)",
-                order == 1 ? "(i) -> (i" : "(i,j) -> (i : dense, j", hashed(g));
+                order == 1 ? "(i) -> (i" : "(i,j) -> (i : dense, j", hashed(g, out));
     else if (order == 2 && gen_chance(g, 40))
         gen_say(out->text, sizeof out->text, "(i,j) -> (flat(i,j) : %s)",
                 gen_chance(g, 65) ? "hashed" : "bytemap");
