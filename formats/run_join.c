@@ -7,15 +7,12 @@
  * the next ones go (after Lemire et al., "Roaring Bitmaps: Implementation of an Optimized
  * Software Library", §4.4).
  */
+#include "base/wide.h"
 #include "kinds.h"
 #include <string.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define AVX2 __attribute__((target("avx2")))
-#define HAS_AVX2 (__builtin_cpu_supports("avx2") != 0)
-#else
-#define HAS_AVX2 false
 #endif
 
 /* Lanes are looked at by eights, whose bits say who stays; of a chunk of these it is noted,
@@ -33,7 +30,7 @@ typedef uint64_t elem_8 __attribute__((may_alias, aligned(4)));
 
 /* ---- eight lanes -------------------------------------------------------------------- */
 
-#ifdef AVX2
+#if defined(__x86_64__)
 /* Row m: the numbers of m's bits. */
 #define BIT_0(k)
 #define BIT_1(k) k,
@@ -51,14 +48,14 @@ static const uint8_t bits_of[256][8] = {ROWS_64(0, 0) ROWS_64(0, 1) ROWS_64(1, 0
                                             ROWS_64(1, 1)};
 
 /* Bit k: x[k] is as x[k-1]. */
-AVX2 static inline unsigned same_1(const uint8_t *x)
+WIDE static inline unsigned same_1(const uint8_t *x)
 {
     const __m128i a = _mm_loadl_epi64((const __m128i *)x);
     const __m128i b = _mm_loadl_epi64((const __m128i *)(x - 1));
     return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) & 0xff;
 }
 
-AVX2 static inline unsigned same_2(const elem_2 *x)
+WIDE static inline unsigned same_2(const elem_2 *x)
 {
     const __m128i a = _mm_loadu_si128((const __m128i *)x);
     const __m128i b = _mm_loadu_si128((const __m128i *)(x - 1));
@@ -66,34 +63,34 @@ AVX2 static inline unsigned same_2(const elem_2 *x)
     return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(same, same)) & 0xff;
 }
 
-AVX2 static inline unsigned same_4(const elem_4 *x)
+WIDE static inline unsigned same_4(const elem_4 *x)
 {
     const __m256i a = _mm256_loadu_si256((const __m256i *)x);
     const __m256i b = _mm256_loadu_si256((const __m256i *)(x - 1));
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b)));
 }
 
-AVX2 static inline unsigned same_half(const elem_8 *x)
+WIDE static inline unsigned same_half(const elem_8 *x)
 {
     const __m256i a = _mm256_loadu_si256((const __m256i *)x);
     const __m256i b = _mm256_loadu_si256((const __m256i *)(x - 1));
     return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(a, b)));
 }
 
-AVX2 static inline unsigned same_8(const elem_8 *x)
+WIDE static inline unsigned same_8(const elem_8 *x)
 {
     return same_half(x) | same_half(x + 4) << 4;
 }
 
 /* Those of eight elements whose numbers are given, from `to` on; what is behind them is
  * written, too. */
-AVX2 static inline void stay_1(uint8_t *to, const uint8_t *x, __m128i number)
+WIDE static inline void stay_1(uint8_t *to, const uint8_t *x, __m128i number)
 {
     const __m128i a = _mm_loadl_epi64((const __m128i *)x);
     _mm_storel_epi64((__m128i *)to, _mm_shuffle_epi8(a, number));
 }
 
-AVX2 static inline void stay_2(elem_2 *to, const elem_2 *x, __m128i number)
+WIDE static inline void stay_2(elem_2 *to, const elem_2 *x, __m128i number)
 {
     const __m128i twice = _mm_add_epi8(number, number);
     const __m128i byte = _mm_unpacklo_epi8(twice, _mm_add_epi8(twice, _mm_set1_epi8(1)));
@@ -101,7 +98,7 @@ AVX2 static inline void stay_2(elem_2 *to, const elem_2 *x, __m128i number)
     _mm_storeu_si128((__m128i *)to, _mm_shuffle_epi8(a, byte));
 }
 
-AVX2 static inline void stay_4(elem_4 *to, const elem_4 *x, __m128i number)
+WIDE static inline void stay_4(elem_4 *to, const elem_4 *x, __m128i number)
 {
     const __m256i a = _mm256_loadu_si256((const __m256i *)x);
     _mm256_storeu_si256((__m256i *)to,
@@ -109,7 +106,7 @@ AVX2 static inline void stay_4(elem_4 *to, const elem_4 *x, __m128i number)
 }
 
 /* … of four. */
-AVX2 static inline void stay_half(elem_8 *to, const elem_8 *x, unsigned kept)
+WIDE static inline void stay_half(elem_8 *to, const elem_8 *x, unsigned kept)
 {
     const __m256i number =
         _mm256_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)bits_of[kept & 15]));
@@ -121,7 +118,7 @@ AVX2 static inline void stay_half(elem_8 *to, const elem_8 *x, unsigned kept)
     _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32(a, part));
 }
 
-AVX2 static inline unsigned begin_fibers(const int32_t *lo, int32_t base)
+WIDE static inline unsigned begin_fibers(const int32_t *lo, int32_t base)
 {
     const __m256i a = _mm256_loadu_si256((const __m256i *)lo);
     const __m256i b = _mm256_cmpeq_epi32(a, _mm256_set1_epi32(base));
@@ -165,15 +162,15 @@ KEPT(2, elem_2)
 KEPT(4, elem_4)
 KEPT(8, elem_8)
 
-#ifdef AVX2
+#if defined(__x86_64__)
 #define STAY_1(to, x) stay_1(to, x, number)
 #define STAY_2(to, x) stay_2(to, x, number)
 #define STAY_4(to, x) stay_4(to, x, number)
 #define STAY_8(to, x)                                                                      \
     stay_half(to, x, kept);                                                                \
     stay_half((to) + __builtin_popcount(kept & 15), (x) + 4, kept >> 4)
-#define WIDE(N, T)                                                                         \
-    AVX2 static int64_t wide_##N(stay *s, int e, int end, int32_t base, int32_t *c, T *v,  \
+#define EIGHTS_OF(N, T)                                                                    \
+    WIDE static int64_t wide_##N(stay *s, int e, int end, int32_t base, int32_t *c, T *v,  \
                                  const int32_t *lo, const T *x)                            \
     {                                                                                      \
         const int64_t first = s->before[e];                                                \
@@ -196,17 +193,17 @@ KEPT(8, elem_8)
         return n - first;                                                                  \
     }
 #else
-#define WIDE(N, T)                                                                         \
+#define EIGHTS_OF(N, T)                                                                    \
     static int64_t wide_##N(stay *s, int e, int end, int32_t base, int32_t *c, T *v,       \
                             const int32_t *lo, const T *x)                                 \
     {                                                                                      \
         return kept_##N(s, e, base, c, v, lo, x, (int64_t)EIGHT * (end - e), x - 1);       \
     }
 #endif
-WIDE(1, uint8_t)
-WIDE(2, elem_2)
-WIDE(4, elem_4)
-WIDE(8, elem_8)
+EIGHTS_OF(1, uint8_t)
+EIGHTS_OF(2, elem_2)
+EIGHTS_OF(4, elem_4)
+EIGHTS_OF(8, elem_8)
 
 /* ---- bounds ------------------------------------------------------------------------- */
 
@@ -282,7 +279,7 @@ bool run_join(run_joining *j, int32_t *c, void *v, const int32_t *lo, const void
               int64_t total, size_t size)
 {
     const char *to = (const char *)v + (size_t)j->n * size;
-    const bool wide = HAS_AVX2 && x != to && lo != c + j->n;
+    const bool wide = HAS_WIDE && x != to && lo != c + j->n;
     if (size == 1) {
         join_1(j, c, v, lo, x, total, wide);
     } else if (size == 2) {

@@ -270,7 +270,7 @@ static int64_t some_coordinates(uint64_t *seed, int32_t *to)
  * read beyond the room, which ends with the allocation. */
 START_TEST(ranks_are_those_of_a_merge)
 {
-    if (!SUPER_HAS_AVX2) return;
+    if (!HAS_WIDE) return;
     uint64_t seed = (uint64_t)_i + 1;
     int32_t x[2][MOST], merged[2 * MOST], placed[2 * MOST];
     const int64_t na = some_coordinates(&seed, x[0]), nb = some_coordinates(&seed, x[1]);
@@ -430,21 +430,21 @@ END_TEST
  * three: what both have, on either side, in coordinates of 32 and of 64 bits. */
 START_TEST(fibers_of_unlike_lengths)
 {
-    enum { N = 40, WIDE = 600 };
+    enum { N = 40, BROAD = 600 };
     static char script[1 << 11];
-    static double y[N], z[N], c[N * WIDE];
+    static double y[N], z[N], c[N * BROAD];
     const bool wide = _i & 1, turned = _i & 2;
     const char *const row = wide ? "(i,j) -> (i : dense, j : compressed(index64))" : "csr";
     const char *const list = wide ? "(i) -> (i : compressed(index64))" : "svec";
     memset(c, 0, sizeof c);
     for (int i = 0; i < N; i++) {
         y[i] = z[i] = 0;
-        for (int j = 0; j < WIDE; j++) {
+        for (int j = 0; j < BROAD; j++) {
             const int a = j % 199 == i ? j + 1 : 0, x = j % 2 ? j : 0;
             const int l = (i + j) % 2 ? j + 1 : 0, s = j % 250 == 7 ? j : 0;
             y[i] += a * x;
             z[i] += l * s;
-            c[i * WIDE + j] = a * x;
+            c[i * BROAD + j] = a * x;
         }
     }
     sprintf(script,
@@ -454,13 +454,13 @@ START_TEST(fibers_of_unlike_lengths)
             "tensor s %s f64 [%d]\ns(j) = (j %% 250 == 7) * j\ncompact s\n"
             "tensor y dense\ny(i) = %s\ntensor z dense\nz(i) = %s\n"
             "tensor C csr\nC(i,j) = %s\ntensor c dense\nc(i,j) = C(i,j)\n",
-            row, N, WIDE, list, WIDE, row, N, WIDE, list, WIDE,
+            row, N, BROAD, list, BROAD, row, N, BROAD, list, BROAD,
             turned ? "x(j) * A(i,j)" : "A(i,j) * x(j)",
             turned ? "s(j) * L(i,j)" : "L(i,j) * s(j)",
             turned ? "x(j) * A(i,j)" : "A(i,j) * x(j)");
     expect_dense(script, "y", y, N);
     expect_dense(script, "z", z, N);
-    expect_dense(script, "c", c, N * WIDE);
+    expect_dense(script, "c", c, N * BROAD);
 }
 END_TEST
 
@@ -469,12 +469,12 @@ END_TEST
  */
 START_TEST(near_columns)
 {
-    enum { ROWS_N = 9, K = 6, EACH = 4, WIDE = 40, ALL = 1 << 21 };
-    static const int spans[] = {1, 4, 11, 12, 13, WIDE};
+    enum { ROWS_N = 9, K = 6, EACH = 4, BROAD = 40, ALL = 1 << 21 };
+    static const int spans[] = {1, 4, 11, 12, 13, BROAD};
     static const char *const types[] = {"f64", "f32", "i32", "i64"};
     static char script[1 << 13];
-    static double c[ROWS_N * WIDE], d[ROWS_N][K], e[K][WIDE];
-    const int width = spans[_i / 12], begin = _i / 4 % 3 * ((ALL - WIDE) / 2);
+    static double c[ROWS_N * BROAD], d[ROWS_N][K], e[K][BROAD];
+    const int width = spans[_i / 12], begin = _i / 4 % 3 * ((ALL - BROAD) / 2);
     const char *const type = types[_i % 4];
     char *at = script;
     memset(c, 0, sizeof c);
@@ -498,14 +498,14 @@ START_TEST(near_columns)
         }
     for (int i = 0; i < ROWS_N; i++)
         for (int k = 0; k < K; k++)
-            for (int j = 0; j < WIDE; j++)
-                c[i * WIDE + j] += d[i][k] * e[k][j];
+            for (int j = 0; j < BROAD; j++)
+                c[i * BROAD + j] += d[i][k] * e[k][j];
     sprintf(at,
             " }\ntensor C csr %s\nC(i,j) = D(i,k) * E(k,j)\ntensor at dense i64 "
             "[%d]\nat(j) = j + %d\n"
             "tensor c dense\nc(i,j) = C(i,at(j))\n",
-            type, WIDE, begin);
-    expect_dense(script, "c", c, ROWS_N * WIDE);
+            type, BROAD, begin);
+    expect_dense(script, "c", c, ROWS_N * BROAD);
 }
 END_TEST
 

@@ -7,15 +7,8 @@
  * and of the block: few have to be made, and a word that changes alone always shows.
  */
 #include "sum.h"
+#include "wide.h"
 #include <string.h>
-
-#if defined(__x86_64__)
-#define AVX2 __attribute__((target("avx2")))
-#define HAS_AVX2 (__builtin_cpu_supports("avx2") != 0)
-#else
-#define AVX2
-#define HAS_AVX2 false
-#endif
 
 enum { WORDS = 64, BLOCK = WORDS * 4 };
 
@@ -51,7 +44,7 @@ static inline __attribute__((always_inline)) uint64_t sum_block(const factors *f
     return low + (high << 32);
 }
 
-/* Whole blocks: as any processor does, and with AVX2 in half the time. */
+/* Whole blocks: as any processor does, and with wide vectors in half the time. */
 static uint64_t sum_blocks(const factors *f, const char *p, uint64_t block, uint64_t end)
 {
     uint64_t sum = 0;
@@ -60,7 +53,7 @@ static uint64_t sum_blocks(const factors *f, const char *p, uint64_t block, uint
     return sum;
 }
 
-AVX2 static uint64_t wide_blocks(const factors *f, const char *p, uint64_t block,
+WIDE static uint64_t wide_blocks(const factors *f, const char *p, uint64_t block,
                                  uint64_t end)
 {
     uint64_t sum = 0;
@@ -95,7 +88,7 @@ uint64_t sum_piece(const void *bytes, size_t n, uint64_t at)
         n -= some;
     }
     const uint64_t whole = n / BLOCK, end = block + whole;
-    sum += (HAS_AVX2 ? wide_blocks : sum_blocks)(&f, p, block, end);
+    sum += (HAS_WIDE ? wide_blocks : sum_blocks)(&f, p, block, end);
     block = end;
     p += whole * BLOCK;
     n %= BLOCK;

@@ -245,7 +245,7 @@ KEPT(I64, int64_t, uint64_t, 0)
         for (int64_t i = 0; i < n; i++)                                                    \
             out[i] = PLUS(B, CLS, out[i], TIMES(B, CLS, w, f[i]));                         \
     }                                                                                      \
-    AVX2 static void wide_row_##CLS##_##B(T *out, const T *f, T w, int64_t n)              \
+    WIDE static void wide_row_##CLS##_##B(T *out, const T *f, T w, int64_t n)              \
     {                                                                                      \
         add_row_##CLS##_##B(out, f, w, n);                                                 \
     }                                                                                      \
@@ -254,7 +254,7 @@ KEPT(I64, int64_t, uint64_t, 0)
     {                                                                                      \
         a->rounds += n;                                                                    \
         if (oj == 1 && fj == 1) {                                                          \
-            if (SUPER_HAS_AVX2) {                                                          \
+            if (HAS_WIDE) {                                                                \
                 wide_row_##CLS##_##B(out + o, f, w, n);                                    \
             } else {                                                                       \
                 add_row_##CLS##_##B(out + o, f, w, n);                                     \

@@ -189,7 +189,7 @@ INLINE void set_line(gather *g, const gather_line *x)
     set_range(table, k, last, (int32_t)q);
 }
 
-AVX2 static void set_line_wide(gather *g, const gather_line *x)
+WIDE static void set_line_wide(gather *g, const gather_line *x)
 {
     set_line(g, x);
 }
@@ -212,7 +212,7 @@ static stc_status add_lines(machine *mc, gather *g, gather_line x)
         g->line[g->nline++] = x;
         any = true;
     }
-    if (any && super_avx2(mc))
+    if (any && super_wide(mc))
         set_line_wide(g, &x);
     else if (any)
         set_line_plain(g, &x);

@@ -176,12 +176,12 @@ INLINE int64_t list(const gather *g, gather_rows *r, int32_t *restrict count,
     {                                                                                      \
         join(g, x, n, SIZE);                                                               \
     }
-FOR(wide, AVX2)
+FOR(wide, WIDE)
 FOR(plain, )
 
 void gather_mergers(const machine *mc, gather *g, size_t size)
 {
-    const bool wide = super_avx2(mc);
+    const bool wide = super_wide(mc);
     g->list = wide ? list_wide : list_plain;
     if (size == 4) {
         g->merge = wide ? merge_wide_4 : merge_plain_4;

@@ -101,7 +101,7 @@
         for (int64_t p = 0; p < a->gather->entries; p++)                                   \
             w[p] = FN_MUL_##CLS(s, v[p]);                                                  \
     }                                                                                      \
-    AVX2 static void wide_##CLS(const affine *a, const gather_rows *r)                     \
+    WIDE static void wide_##CLS(const affine *a, const gather_rows *r)                     \
     {                                                                                      \
         rows_##CLS(a, r);                                                                  \
     }                                                                                      \
@@ -115,7 +115,7 @@ ROWS(I64, int64_t, uint64_t)
 
 gather_adder *gather_adder_of(const machine *mc, vclass cls)
 {
-    const bool wide = super_avx2(mc);
+    const bool wide = super_wide(mc);
     if (cls == CLASS_F64) return wide ? wide_F64 : plain_F64;
     if (cls == CLASS_F32) return wide ? wide_F32 : plain_F32;
     return wide ? wide_I64 : plain_I64;

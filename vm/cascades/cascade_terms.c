@@ -116,7 +116,7 @@ INLINE void ask_line(const struct line_kernel_args *g, const void *base, const i
     {                                                                                      \
         any_##NAME(g, 1);                                                                  \
     }                                                                                      \
-    AVX2 static void wide_##NAME(const struct line_kernel_args *g)                         \
+    WIDE static void wide_##NAME(const struct line_kernel_args *g)                         \
     {                                                                                      \
         any_##NAME(g, SUM_VECTORS);                                                        \
     }
@@ -168,7 +168,7 @@ REAL_LINES(uint8_t, any_BOOL, BOTH_OF, ANY_OF)
     {                                                                                      \
         lines_##NAME(g);                                                                   \
     }                                                                                      \
-    AVX2 static void wide_##NAME(const struct line_kernel_args *g)                         \
+    WIDE static void wide_##NAME(const struct line_kernel_args *g)                         \
     {                                                                                      \
         lines_##NAME(g);                                                                   \
     }
@@ -315,5 +315,5 @@ void stage_terms_add(machine *mc, stage *st, tensor *to, const column *into)
         a.at[j] = there ? g->place[x->b].data : starts;
     }
     scale_lines(st, scale);
-    (super_avx2(mc) ? t->kernel->wide : t->kernel->plain)(&a);
+    (super_wide(mc) ? t->kernel->wide : t->kernel->plain)(&a);
 }

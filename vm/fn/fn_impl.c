@@ -5,6 +5,7 @@
  * class). A loop that widens its elements runs backwards, so that its result may
  * overwrite an operand.
  */
+#include "../../formats/base/wide.h"
 #include "functions.h"
 #include <tgmath.h>
 #include "fn_math.h"
@@ -135,19 +136,18 @@ typedef struct implementation {
 
 /* The same with 32-byte vectors, bit for bit: contraction is off. */
 #if defined(__x86_64__) && !defined(STC_SAN)
-#define WIDE 1
-#define AVX2 __attribute__((target("avx2")))
-#define IMPL1(N, K, ...) ARRAY1(AVX2, wide_##N##_##K, __VA_ARGS__)
-#define IMPL2(N, K, ...) ARRAY2(AVX2, wide_##N##_##K, __VA_ARGS__)
-#define IMPL3(N, K, ...) ARRAY3(AVX2, wide_##N##_##K, __VA_ARGS__)
+#define TWICE 1
+#define IMPL1(N, K, ...) ARRAY1(WIDE, wide_##N##_##K, __VA_ARGS__)
+#define IMPL2(N, K, ...) ARRAY2(WIDE, wide_##N##_##K, __VA_ARGS__)
+#define IMPL3(N, K, ...) ARRAY3(WIDE, wide_##N##_##K, __VA_ARGS__)
 #include "fn_ops.def"
 #else
-#define WIDE 0
+#define TWICE 0
 #endif
 
 /* ---- the tables ---------------------------------------------------------------- */
 
-#if WIDE
+#if TWICE
 #define ROW(N, K) [FN_##N][CLASS_##K] = {scalar_##N##_##K, array_##N##_##K, wide_##N##_##K},
 #else
 #define ROW(N, K) [FN_##N][CLASS_##K] = {scalar_##N##_##K, array_##N##_##K, NULL},
@@ -167,8 +167,8 @@ fn_scalar fn_scalar_of(int id, vclass cls)
 
 fn_array fn_array_of(int id, vclass cls)
 {
-#if WIDE
-    if (__builtin_cpu_supports("avx2") && table[id][cls].wide) return table[id][cls].wide;
+#if TWICE
+    if (HAS_WIDE && table[id][cls].wide) return table[id][cls].wide;
 #endif
     return table[id][cls].array;
 }

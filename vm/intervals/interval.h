@@ -19,19 +19,11 @@
 #ifndef STC_VM_INTERVAL_H
 #define STC_VM_INTERVAL_H
 
+#include "../../formats/base/wide.h"
 #include "../core/ahead.h"
 #include "../nest/fibers.h"
 #include "../strips/strip.h"
 #include "../work/run_fold.h"
-
-/* Variants for wider vectors. */
-#if defined(__x86_64__) && defined(__GNUC__)
-#define WIDE __attribute__((target("avx2")))
-#define HAS_WIDE (__builtin_cpu_supports("avx2") != 0)
-#else
-#define WIDE
-#define HAS_WIDE false
-#endif
 
 enum { IVL_LOOPS = INTERVAL_LOOPS, IVL_WALKS = 8 };
 /* Lanes of a strip whose elements are narrower than columns' values: interval_pairs.c. */

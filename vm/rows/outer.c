@@ -378,7 +378,7 @@ static bool prepare(machine *mc, outer *o, bool *none)
     if (o->loop[o->lane].whole) o->partial = false;
     o->steady = leaves_nothing_out(o);
     o->recording = false;
-    o->wide = super_avx2(mc);
+    o->wide = super_wide(mc);
     return true;
 }
 

@@ -142,7 +142,7 @@ enum { NO_FN = -1 };
 #define PLAIN_VECTORS true
 #endif
 #define KERNELS(NAME)                                                                      \
-    STEPS(PLAIN, PLAIN_VECTORS, plain_##NAME, NAME) STEPS(AVX2, true, wide_##NAME, NAME)
+    STEPS(PLAIN, PLAIN_VECTORS, plain_##NAME, NAME) STEPS(WIDE, true, wide_##NAME, NAME)
 #define FOLD(F, K, T) KERNELS(F##_##T)
 #define FOLD_JOINED(F, G, K, T) KERNELS(F##_##G##_##T)
 #define JOIN(G, K, T) KERNELS(join_##G##_##T)

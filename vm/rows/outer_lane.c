@@ -51,15 +51,15 @@ void outer_load(stc_type t, void *out, const void *vals, int64_t at, int64_t by,
     }
 CHOOSE(, choose_4, uint32_t)
 CHOOSE(, choose_8, uint64_t)
-CHOOSE(AVX2, wide_4, uint32_t)
-CHOOSE(AVX2, wide_8, uint64_t)
+CHOOSE(WIDE, wide_4, uint32_t)
+CHOOSE(WIDE, wide_8, uint64_t)
 
 void outer_choose(size_t size, void *out, const void *in, const uint8_t *set, int n)
 {
     if (size == sizeof(uint32_t)) {
-        (SUPER_HAS_AVX2 ? wide_4 : choose_4)(out, in, set, n);
+        (HAS_WIDE ? wide_4 : choose_4)(out, in, set, n);
     } else if (size == sizeof(uint64_t)) {
-        (SUPER_HAS_AVX2 ? wide_8 : choose_8)(out, in, set, n);
+        (HAS_WIDE ? wide_8 : choose_8)(out, in, set, n);
     } else {
         for (int k = 0; k < n; k++)
             if (set[k]) ((cdouble *)out)[k] = ((const cdouble *)in)[k];

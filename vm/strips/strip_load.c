@@ -1,5 +1,6 @@
 /* strip_load.c: between arrays of element types and strips of their classes. */
 #include "../core/ahead.h"
+#include "../../formats/base/wide.h"
 #include "strip.h"
 #include <string.h>
 
@@ -300,14 +301,6 @@ void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass c
 
 /* ---- conversions that there are vectors for ----------------------------------------- */
 
-#if defined(__x86_64__)
-#define AVX2 __attribute__((target("avx2")))
-#define HAS_AVX2 (__builtin_cpu_supports("avx2") != 0)
-#else
-#define AVX2
-#define HAS_AVX2 false
-#endif
-
 /* bits: integers from 0 to 2^52 - 1, as those of bytes are, are the last bits of a double
  * from 2^52 on. whole: reals whose integers have 32 bits. False: there are others. */
 #define FEW(NAME, TARGET)                                                                  \
@@ -338,17 +331,17 @@ void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass c
         return true;                                                                       \
     }
 FEW(plain, )
-FEW(wide, AVX2)
+FEW(wide, WIDE)
 
 static bool few_bits(double *out, const uint64_t *in, int n)
 {
-    return HAS_AVX2 ? bits_wide(out, in, n) : bits_plain(out, in, n);
+    return HAS_WIDE ? bits_wide(out, in, n) : bits_plain(out, in, n);
 }
 
 static bool few_whole(vclass to, int64_t *out, const double *in, int n)
 {
     const double least = to == CLASS_I64 ? -0x1p31 : -1;
-    return HAS_AVX2 ? whole_wide(out, in, n, least) : whole_plain(out, in, n, least);
+    return HAS_WIDE ? whole_wide(out, in, n, least) : whole_plain(out, in, n, least);
 }
 
 void strip_conv(vclass to, vclass from, void *out, const void *in, int n)

@@ -109,7 +109,7 @@ struct nest {
     int64_t end[NEST_WALKS]; /* NEST_MERGE: where a walk's last fiber ends          */
     int width;               /* bytes of coordinates and bounds, 0 if there are none */
     int from, to;            /* lanes that a kernel is to run                       */
-    bool avx2;               /* the processor has it                                */
+    bool vectors;            /* the processor has it                                */
     int64_t rounds;          /* of the inner loop, counted by the kernel            */
     const void *limit_of;    /* fold_chosen: values whose least (greatest) is known:  */
     value limit;             /* a sum that has come to it is settled                  */

@@ -104,7 +104,7 @@ bool super_choose(const machine *mc, nest *ns)
         *(r->width == 32 ? &ns->narrow : &ns->wide) = r;
         any = true;
     }
-    ns->avx2 = super_avx2(mc);
+    ns->vectors = super_wide(mc);
     if (ns->shape == NEST_RANGE) ns->wide = ns->narrow; /* no indices at all */
     return any;
 }

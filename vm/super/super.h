@@ -2,6 +2,7 @@
 #ifndef STC_VM_SUPER_H
 #define STC_VM_SUPER_H
 
+#include "../../formats/base/wide.h"
 #include "../core/ahead.h"
 #include "../fn/fn_inline.h"
 #include "nest.h"
@@ -59,19 +60,10 @@ static inline void super_bound(const append_room *room, int64_t parent, int64_t 
     }
 }
 
-/* Variants of the hottest loops for wider vectors, chosen when a program is
- * linked. Only the width differs, never the order of a lane's arithmetic. */
-#if defined(__x86_64__) && defined(__GNUC__)
-#define AVX2 __attribute__((target("avx2")))
-#define SUPER_HAS_AVX2 (__builtin_cpu_supports("avx2") != 0)
-#else
-#define AVX2
-#define SUPER_HAS_AVX2 false
-#endif
-
-static inline bool super_avx2(const machine *mc)
+/* Whether the variants for wide vectors are to be used (wide.h). */
+static inline bool super_wide(const machine *mc)
 {
-    return SUPER_HAS_AVX2 && !mc->cx->plain;
+    return HAS_WIDE && !mc->cx->plain;
 }
 
 #define INLINE static inline __attribute__((always_inline))

@@ -418,7 +418,7 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
     {                                                                                      \
         any_ranges_##TYPE##_##B(ns, out);                                                  \
     }                                                                                      \
-    AVX2 static void wide_ranges_##TYPE##_##B(nest *ns, num_##TYPE *out)                   \
+    WIDE static void wide_ranges_##TYPE##_##B(nest *ns, num_##TYPE *out)                   \
     {                                                                                      \
         any_ranges_##TYPE##_##B(ns, out);                                                  \
     }                                                                                      \
@@ -426,7 +426,7 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
     stc_status super_dot_range_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
         num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
-        if (ns->avx2) {                                                                    \
+        if (ns->vectors) {                                                                 \
             wide_ranges_##TYPE##_##B(ns, out);                                             \
         } else {                                                                           \
             all_ranges_##TYPE##_##B(ns, out);                                              \

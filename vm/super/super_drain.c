@@ -51,7 +51,7 @@ static void plain_ranks(const int32_t *key, int n, int32_t *rank)
 {
     ranks(key, n, rank);
 }
-AVX2 static void wide_ranks(const int32_t *key, int n, int32_t *rank)
+WIDE static void wide_ranks(const int32_t *key, int n, int32_t *rank)
 {
     ranks(key, n, rank);
 }
@@ -60,7 +60,7 @@ void rank_keys(const machine *mc, int32_t *key, int n, int32_t *rank)
 {
     for (int k = n; k < n + RANK_BLOCK; k++)
         key[k] = 0;
-    if (super_avx2(mc))
+    if (super_wide(mc))
         wide_ranks(key, n, rank);
     else
         plain_ranks(key, n, rank);

@@ -242,7 +242,7 @@ static void rows_before(const nest *ns, const row_places *rp, const append_room 
         const num_##TYPE fa = *(const num_##TYPE *)&ns->fill[0],                           \
                          fb = *(const num_##TYPE *)&ns->fill[1];                           \
         const int64_t ends[] = {ns->end[swapped], ns->end[!swapped]};                      \
-        pair x = {.oa = oa, .ob = ob, .ranked = oa == ob && ns->avx2};                     \
+        pair x = {.oa = oa, .ob = ob, .ranked = oa == ob && ns->vectors};                  \
         index_##W *co = room->crd;                                                         \
         int64_t z = 0, closed = room->closed, from_a, from_b, n;                           \
         if (alike_##W(ns, left, right, &from_a, &from_b, &n))                              \

@@ -9,11 +9,11 @@
  * blocks, what is above the lesser of their ends waits for the next.
  */
 #include "super_ranks.h"
+#include "../../formats/base/wide.h"
 #include <string.h>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-#define WIDE __attribute__((target("avx2,popcnt")))
 enum { HALF = RANK_BLOCK / 2 };
 typedef int32_t ints __attribute__((vector_size(HALF * sizeof(int32_t))));
 typedef float floats __attribute__((vector_size(HALF * sizeof(float))));

@@ -17,7 +17,7 @@ typedef struct ranks {
 } ranks;
 
 /* What the ascending, unique coordinates a[0 … left_a) and b[0 … left_b) begin with,
- * neither empty. Needs AVX2 (SUPER_HAS_AVX2). room_a, room_b: how far memory may be read,
+ * neither empty. Needs HAS_WIDE. room_a, room_b: how far memory may be read,
  * at least as far. */
 void ranks_find(const int32_t *a, int64_t left_a, int64_t room_a, const int32_t *b,
                 int64_t left_b, int64_t room_b, ranks *out);

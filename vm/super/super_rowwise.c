@@ -414,7 +414,7 @@ static int lanes_at_once(const nest *ns, int64_t elements, int64_t bytes)
     {                                                                                      \
         columns_##TYPE##_##B##_##W(g, all, 1, even);                                       \
     }                                                                                      \
-    AVX2 static void wide_##TYPE##_##B##_##W(const row_block *g, elem_##TYPE *all, int nv, \
+    WIDE static void wide_##TYPE##_##B##_##W(const row_block *g, elem_##TYPE *all, int nv, \
                                              bool even)                                    \
     {                                                                                      \
         if (nv == 1) {                                                                     \
@@ -429,11 +429,11 @@ static int lanes_at_once(const nest *ns, int64_t elements, int64_t bytes)
     {                                                                                      \
         enum { LANES = VECTOR_BYTES / sizeof(elem_##TYPE), MANY = ROW_VECTORS * LANES };   \
         for (int64_t left = ns->hi - ns->lo, n; left > 0; left -= n, all += n) {           \
-            const int nv = ns->avx2 && left >= MANY ? ROW_VECTORS : 1;                     \
+            const int nv = ns->vectors && left >= MANY ? ROW_VECTORS : 1;                  \
             n = left < LANES ? left : nv * LANES;                                          \
             if (left < LANES) {                                                            \
                 last_columns_##TYPE##_##B##_##W(&g, all, (int)n);                          \
-            } else if (ns->avx2) {                                                         \
+            } else if (ns->vectors) {                                                      \
                 wide_##TYPE##_##B##_##W(&g, all, nv, even);                                \
             } else {                                                                       \
                 narrow_##TYPE##_##B##_##W(&g, all, even);                                  \
