@@ -493,21 +493,19 @@ static void note_certain(state *st, const loop_info *info, const loop_bits *b)
     }
 }
 
-/* Where a loop goes through all coordinates only for an operand of whose levels below one
- * is looked up at a coordinate that loops around have bound: most are absent. What is
- * stored costs less, in the order of the loops. */
+/* Where a loop goes through all coordinates only for operands of whose levels below one is
+ * looked up at a coordinate that loops around have bound: most are absent, and where all
+ * are, nothing is produced. What is stored costs less, in the order of the loops. */
 static void refuse_lookups(const state *st, const loop_info *info, const loop_bits *b,
                            uint64_t before)
 {
     plan *pl = st->pl;
-    if (!info->universe || !info->skip) return;
-    const uint64_t sure = lattice_certain(&info->skip_table, info->bits);
+    if (!info->universe || !info->skip || lattice_produces(&info->skip_table, 0)) return;
     for (int k = 0; k < info->late_count; k++) {
         const loop_late *l = &info->late[k];
         paccess *x = &pl->access[l->access];
         const plevel *lv = &x->level[l->level];
-        const int bit = b->bit[l->access];
-        if (!l->located || lv->props & PROP_FULL || bit < 0 || !in(sure, bit) ||
+        if (!l->located || lv->props & PROP_FULL || b->bit[l->access] < 0 ||
             !plan_indices(pl, &lv->at) || !affine_bound(&lv->at, before))
             continue;
         if (!x->converted && !x->native && pl->p->tensor[x->source].role != ROLE_WORK &&

@@ -530,11 +530,13 @@ static stc_status order_terms(builder *b, int target, choice *c)
 static bool stores_entries(const format *f)
 {
     if (!format_is_plain(f) || f->levels == 0) return false;
+    bool unique = true; /* so far: duplicates that aren't in order would be lost */
     for (int l = 0; l < f->levels; l++) {
         const uint32_t props = format_props(f, l);
-        bool last = l + 1 == f->levels;
+        const bool last = l + 1 == f->levels;
+        unique = unique && props & PROP_UNIQUE;
         if (last && ((props & PROP_FULL) || !(props & PROP_UNIQUE))) return false;
-        if (!(props & PROP_ORDERED)) return false;
+        if (!unique && !(props & PROP_ORDERED)) return false;
     }
     return true;
 }
