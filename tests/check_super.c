@@ -717,6 +717,51 @@ START_TEST(groups_as_rows)
 }
 END_TEST
 
+/* What leads a scatter is gone through in any order: between gaps, or below groups. */
+START_TEST(scattered_in_any_order)
+{
+    static const char *const leads[] = {
+        "(i,j) -> (i : compressed(nonunique), j : singleton)",
+        "(i,j) -> (i : dense, j : hashed)", "(i,j) -> (i : hashed, j : hashed(97))",
+        "(i,j) -> (i : dense, j : compressed(unordered))",
+        "(i,j) -> (i : dense, j : compressed(index64))"};
+    static const char *const text[] = {"L(i,k) * K(k,j)", "x(k) * K(k,j) * L(i,k) * z(i)"};
+    static const char setup[] =
+        "n = 300\ntensor K csr f64 [n,n]\nK(i,j) = ((i + j) %% 19 == 0) * (j - 40)\n"
+        "compact K\ntensor C csr f64 [n,n]\n"
+        "C(i,j) = ((i * 7 + j * 13) %% 23 < 2 && i %% 9 != 4) * (i - j)\ncompact C\n"
+        "tensor L %s f64 [n,n]\nL(i,j) = C(i,j)\n"
+        "tensor x dense f64 [n]\nx(i) = i %% 4\ntensor z dense f64 [n]\nz(i) = i %% 3\nc = "
+        "0\n"
+        "tensor Q csr [n,n]\ntensor R csr [n,n]\n";
+    heap h;
+    char all[2000], *profile, *lead;
+    double differ = -1;
+    const stc_tensor *t;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    machine_profile_runs(m);
+    ck_ok(m, stc_session_open(m, &s));
+    snprintf(all, sizeof all, setup, leads[_i / 2]);
+    ck_ok(m, stc_session_exec(s, all, "setup"));
+    snprintf(all, sizeof all, "R(i,j) = %s", text[_i % 2]);
+    ck_ok(m, stc_session_exec(s, all, "statement"));
+    ck_ok(m, stc_session_profile(s, &profile));
+    ck_assert_msg(profile_has_row(profile, "scatter F64 MUL ADD, 32 bits"), "%s", profile);
+    stc_text_free(m, profile);
+    while ((lead = strstr(all, "L(")))
+        *lead = 'C';
+    all[0] = 'Q';
+    ck_ok(m, stc_session_exec(s, all, "of csr"));
+    ck_ok(m, stc_session_exec(s, "c = sum(i,j: Q(i,j) != R(i,j))", "compare"));
+    ck_ok(m, stc_session_get(s, "c", &t));
+    ck_ok(m, stc_tensor_to_dense(t, &differ));
+    ck_assert(differ == 0);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_super(void)
 {
     Suite *s = suite_create("super");
@@ -728,6 +773,7 @@ Suite *suite_super(void)
     tcase_add_loop_test(t, few_elements, 0, 4);
     tcase_add_loop_test(t, bounds_of_64_bits, 0, WIDE_STATEMENTS);
     tcase_add_loop_test(t, groups_as_rows, 0, 30);
+    tcase_add_loop_test(t, scattered_in_any_order, 0, 10);
     tcase_add_loop_test(t, lines_of_dense_rows, 0, 3 * LINE_STATEMENTS);
     tcase_add_loop_test(t, long_rows, 0, sizeof long_types / sizeof *long_types);
     tcase_add_loop_test(t, fibers_of_unlike_lengths, 0, 4);

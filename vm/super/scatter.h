@@ -24,6 +24,8 @@ typedef struct scatter_operand {
     uint16_t tensor, level, up; /* up: the cursor above it, or ROOT                */
     /* of this run */
     bool coords;
+    bool searched; /* coordinates can be, in order; else they are all gone through */
+    bool gaps;     /* VIEW_GAPS                                                    */
     fiber_table f;
     int64_t lo, size; /* a range's first coordinate, and how many  */
     /* of this row: its positions; a range has the coordinate lo at `begin` */

@@ -1,0 +1,411 @@
+/* super_scatter_row.c: the fibers that a row scatters, found for its kernel.
+ *
+ * Of the operands of the loop over k, the shortest that has coordinates drives, the others
+ * are located, or sought by galloping; an operand that can't be searched (it is in no
+ * order, has gaps, or lies below a group of equal coordinates, as in coo) drives if it
+ * alone has coordinates. Factors and fibers of up to SCATTER_CHUNK k are found before
+ * anything is scattered, so that fibers can be asked for ahead of time.
+ */
+#include "../core/coords.h"
+#include "../nest/fibers.h"
+#include "../strips/strip.h"
+#include "scatter.h"
+#include "super.h"
+#include <string.h>
+
+/* Whether a coordinate was met before is guessed right where that holds for nearly all, or
+ * nearly none (one in SHARE), as the lanes before tell; and where fibers are shorter than
+ * BRIEF, since neighbours' are often alike then. Else nothing branches on it. */
+enum { BRIEF = 8, SHARE = 8 };
+
+/* ---- tables of a run --------------------------------------------------------------- */
+
+/* Whether an operand's fibers can be gone through, if not searched: they are in any order,
+ * have gaps, or lie below a group of equal coordinates, one below each. */
+static bool goes_through(const tensor *t, const scatter_operand *o)
+{
+    const level *lv = &t->level[o->level];
+    const bool listed = o->f.shape == VIEW_COORDS || o->f.shape == VIEW_GAPS;
+    const bool below_group = o->level && !tensor_unique(t, o->level - 1);
+    return listed && o->f.stride == o->f.width && lv->props & PROP_UNIQUE &&
+           (!below_group || lv->props & PROP_BRANCHLESS);
+}
+
+static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand *o)
+{
+    const tensor *t = mc->slot[o->tensor].t;
+    const level *lv = &t->level[o->level];
+    int64_t lo, hi;
+    merge_range(mc, sc->mid->merge, &lo, &hi);
+    level_fibers(lv, &o->f);
+    o->coords = o->f.shape != VIEW_RANGE;
+    o->lo = lv->base;
+    o->size = lv->extent;
+    if (!o->coords) return fibers_cover(t, o->level, lo, hi);
+    if (sc->everywhere >> (o - sc->operand) & 1 || !level_inside(lv, lo, hi)) return false;
+    o->searched =
+        fibers_listed(&o->f) && lv->props & PROP_ORDERED && tensor_unique(t, o->level);
+    o->gaps = o->f.shape == VIEW_GAPS;
+    return o->searched || goes_through(t, o);
+}
+
+static bool ready_fiber(machine *mc, scatter *sc, bool listed)
+{
+    const tensor *t = mc->slot[sc->tensor].t;
+    const level *lv = &t->level[sc->level];
+    int64_t lo, hi;
+    merge_range(mc, sc->inner->merge, &lo, &hi);
+    level_fibers(lv, &sc->f);
+    sc->lines = sc->inner->merge->universe;
+    sc->lo = lo;
+    sc->hi = hi;
+    if (lo < 0 || !tensor_unique(t, sc->level)) return false;
+    if (sc->lines ? listed || !fibers_cover(t, sc->level, lo, hi)
+                  : !fibers_listed(&sc->f) || !level_inside(lv, lo, hi))
+        return false;
+    sc->kernel = (sc->lines || sc->f.width == 4) && sc->narrow ? sc->narrow : sc->wide;
+    sc->crd = sc->f.crd;
+    sc->ordered = lv->props & PROP_ORDERED;
+    sc->vals = sc->valued ? t->vals : NULL;
+    if (sc->sieve.there && !(sc->ordered && sieve_ready(mc, sc, lo, hi))) return false;
+    sc->places = mc->slot[sc->work].own->shape[0];
+    return sc->kernel && sc->places >= hi;
+}
+
+static bool allocate(machine *mc, scatter *sc)
+{
+    if (sc->block) return true;
+    sc->block_size = SCATTER_CHUNK * (5 + SCATTER_OPERANDS) * sizeof(int64_t);
+    sc->block = mem_alloc(mc->cx, sc->block_size);
+    if (!sc->block) {
+        diag_clear(mc->cx);
+        return false;
+    }
+    sc->from = sc->block;
+    sc->to = sc->from + SCATTER_CHUNK;
+    sc->key = sc->to + SCATTER_CHUNK;
+    sc->by = (char *)(sc->key + SCATTER_CHUNK);
+    sc->room = sc->by + SCATTER_CHUNK * sizeof(int64_t);
+    for (int b = 0; b < SCATTER_OPERANDS; b++)
+        sc->pos[b] = sc->key + (3 + b) * SCATTER_CHUNK;
+    return true;
+}
+
+/* The usual row: one operand has coordinates and is the only factor, the fibers
+ * are below a range. */
+static bool usual(const scatter *sc)
+{
+    return sc->noperand == 2 && sc->nfactor == 1 && sc->owner >= 0 &&
+           sc->factor[0].kind == FACTOR_OPERAND && /* and not the owner's: it has fibers */
+           !sc->operand[sc->owner].coords && sc->operand[1 - sc->owner].coords &&
+           sc->operand[1 - sc->owner].f.width == 4 && !sc->operand[1 - sc->owner].gaps &&
+           class_type((vclass)sc->cls) == (stc_type)sc->type;
+}
+
+bool scatter_ready(machine *mc, scatter *sc, bool listed)
+{
+    sc->list = NULL;
+    if ((!listed && !ws_is_vector(&mc->slot[sc->work])) || !ready_fiber(mc, sc, listed) ||
+        !allocate(mc, sc))
+        return false;
+    int coords = 0;
+    bool searched = true;
+    for (int b = 0; b < sc->noperand; b++) {
+        scatter_operand *o = &sc->operand[b];
+        if (!ready_operand(mc, sc, o)) return false;
+        coords += o->coords;
+        searched &= !o->coords || o->searched;
+    }
+    sc->usual = usual(sc);
+    return searched || coords == 1;
+}
+
+/* ---- the fibers of a row ------------------------------------------------------------ */
+
+static int64_t cursor_place(const machine *mc, uint16_t reg)
+{
+    return reg == ROOT ? 0 : mc->c[reg].c.at;
+}
+
+/* Where the operands' fibers are in this row; false: one of them is empty. */
+static bool open_operands(machine *mc, scatter *sc)
+{
+    for (int b = 0; b < sc->noperand; b++) {
+        scatter_operand *o = &sc->operand[b];
+        const int64_t up = cursor_place(mc, o->up);
+        if (up < 0) return false;
+        if (o->coords) {
+            machine_saw(mc, SEEN_FIBERS, 1);
+            o->begin = fiber_bound(&o->f, up);
+            o->end = fiber_bound(&o->f, o->up == ROOT ? 1 : mc->c[o->up].c.at_end);
+            if (o->begin == o->end) return false;
+        } else {
+            o->begin = up * o->size;
+        }
+    }
+    return true;
+}
+
+/* The first position from o->begin on with a coordinate of at least k; it is
+ * where the next search begins. */
+static int64_t gallop(scatter_operand *o, int64_t k)
+{
+    int64_t below = o->begin, stride = 1;
+    if (below >= o->end || index_at(o->f.crd, o->f.width, below) >= k) return below;
+    while (below + stride < o->end && index_at(o->f.crd, o->f.width, below + stride) < k) {
+        below += stride;
+        stride *= 2;
+    }
+    const int64_t above = below + stride < o->end ? below + stride : o->end;
+    o->begin = coord_search(o->f.crd, o->f.width, o->f.width, below + 1, above, k);
+    return o->begin;
+}
+
+/* The position of operand b, which has coordinates, at k; NONE: it isn't there. */
+static int64_t position(scatter *sc, int b, int64_t k)
+{
+    scatter_operand *o = &sc->operand[b];
+    const int64_t at = gallop(o, k);
+    return at < o->end && index_at(o->f.crd, o->f.width, at) == k ? at : NONE;
+}
+
+/* The product of the factors that the row has once. */
+static value fixed_factors(const machine *mc, const scatter *sc)
+{
+    const stc_type t = (stc_type)sc->type;
+    const fn_scalar mul = fn_scalar_of(FN_MUL, (vclass)sc->cls);
+    value by = {0};
+    bool some = false;
+    for (int j = 0; j < sc->nfactor; j++) {
+        const scatter_factor *f = &sc->factor[j];
+        value v;
+        if (f->kind == FACTOR_OPERAND) continue;
+        if (f->kind == FACTOR_LIVE) v = mc->v[f->a];
+        if (f->kind == FACTOR_CONST) v = mc->p->konst[f->a].v;
+        if (f->kind == FACTOR_FIXED) {
+            const int64_t at = cursor_place(mc, f->a);
+            v = at < 0 ? mc->slot[f->tensor].t->fill
+                       : type_load(t, mc->slot[f->tensor].t->vals, at);
+        }
+        if (some)
+            mul(&by, &by, &v, NULL);
+        else
+            by = v;
+        some = true;
+    }
+    if (!some && sc->term == FN_MUL) fn_constant(FC_ONE, (vclass)sc->cls, t, &by);
+    return by;
+}
+
+/* The factors of n lanes: that of the row times those at the operands' positions. */
+static void put_factors(const machine *mc, const scatter *sc, int n, value by)
+{
+    const vclass cls = (vclass)sc->cls;
+    const fn_array mul = fn_array_of(FN_MUL, cls);
+    bool first = sc->nfactor > 0;
+    for (int j = 0; j < sc->nfactor; j++)
+        first &= sc->factor[j].kind == FACTOR_OPERAND;
+    if (!first) class_fill(cls, sc->by, 0, n, by);
+    for (int j = 0; j < sc->nfactor; j++) {
+        const scatter_factor *f = &sc->factor[j];
+        if (f->kind != FACTOR_OPERAND) continue;
+        const column at = {.form = COL_ARRAY, .full = true, .data = sc->pos[f->a]};
+        const void *vals = mc->slot[f->tensor].t->vals;
+        strip_load((stc_type)sc->type, first ? sc->by : sc->room, vals, &at, n, by);
+        if (!first) mul(sc->by, sc->by, sc->room, NULL, n);
+        first = false;
+    }
+}
+
+/* n fibers, of which so many elements were seen; negative: all. */
+static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen, bool last)
+{
+    slot *s = &mc->slot[sc->work];
+    workspace *w = s->ws;
+    int64_t most = 0;
+    for (int k = 0; k < n; k++)
+        most += sc->to[k] - sc->from[k];
+    const int64_t rounds = (seen < 0 ? most : seen) + n;
+    machine_saw(mc, SEEN_FIBERS, n);
+    if (sc->list && list_takes(sc->list, w, most, last)) {
+        if (list_fibers(mc, sc, sc->list, n, most, last)) return mc->cx->diag.status;
+        return machine_count(mc, rounds);
+    }
+    if (most > w->extent - w->n) most = w->extent - w->n;
+    if (ws_use(mc, w, sc->fold, sc->at) || ws_touch_room(mc, w, most + 1))
+        return mc->cx->diag.status;
+    const int64_t had = w->n, all = most;
+    sc->guess = !sc->mixed || all < n * BRIEF;
+    tally(mc, TALLY_SCATTER + sc->row[sc->kernel == sc->wide]);
+    sc->kernel(sc, w, n);
+    const int64_t anew = w->n - had;
+    sc->mixed = anew > all / SHARE && all - anew > all / SHARE;
+    return machine_count(mc, rounds);
+}
+
+/* The row's next n fibers; `last`: there are no more. */
+static stc_status flush(machine *mc, scatter *sc, int n, bool last)
+{
+    stc_status st = STC_OK;
+    if (!sc->sieve.there) return put_rounds(mc, sc, n, -1, last);
+    for (int some = n; n > 0 && !st; n -= some) {
+        int64_t seen;
+        some = n;
+        st = sieve_fibers(mc, sc, &some, &seen);
+        if (!st) st = put_rounds(mc, sc, some, seen, last && some == n);
+        sieve_next(sc, some, n);
+    }
+    return st;
+}
+
+/* Lane k's fiber, below `up`; width 0: a line. */
+INLINE void put_fiber(const scatter *sc, int width, int k, int64_t up)
+{
+    if (!width) {
+        sc->from[k] = up * (sc->f.hi - sc->f.lo) + sc->lo - sc->f.lo;
+        sc->to[k] = sc->from[k] + sc->hi - sc->lo;
+        return;
+    }
+    sc->from[k] = index_at(sc->f.bounds, width, up);
+    sc->to[k] = index_at(sc->f.bounds, width, up + 1);
+}
+
+/* The fibers of n lanes, below `up` (NULL: all below `below`). */
+static void put_fibers(const scatter *sc, int n, const int64_t *up, int64_t below)
+{
+    const int width = sc->f.bounds_width;
+    for (int k = 0; k < n && !width; k++)
+        put_fiber(sc, 0, k, up ? up[k] : below);
+    for (int k = 0; k < n && width == 4; k++)
+        put_fiber(sc, 4, k, up ? up[k] : below);
+    for (int k = 0; k < n && width == 8; k++)
+        put_fiber(sc, 8, k, up ? up[k] : below);
+}
+
+static stc_status usual_row(machine *mc, scatter *sc)
+{
+    const scatter_operand *o = &sc->operand[1 - sc->owner], *in = &sc->operand[sc->owner];
+    const int32_t *crd = o->f.crd;
+    const int64_t first = in->begin - in->lo;
+    const int width = sc->f.bounds_width;
+    const char *vals = mc->slot[sc->factor[0].tensor].t->vals;
+    const size_t size = type_size((stc_type)sc->type);
+    for (int64_t p = o->begin; p < o->end;) {
+        const int64_t left = o->end - p;
+        const int n = left < SCATTER_CHUNK ? (int)left : SCATTER_CHUNK;
+        for (int j = 0; j < n && !width; j++)
+            put_fiber(sc, 0, j, first + crd[p + j]);
+        for (int j = 0; j < n && width == 4; j++)
+            put_fiber(sc, 4, j, first + crd[p + j]);
+        for (int j = 0; j < n && width == 8; j++)
+            put_fiber(sc, 8, j, first + crd[p + j]);
+        memcpy(sc->by, vals + (size_t)p * size, (size_t)n * size);
+        p += n;
+        if (flush(mc, sc, n, p >= o->end)) return mc->cx->diag.status;
+    }
+    return STC_OK;
+}
+
+static stc_status one_fiber(machine *mc, scatter *sc)
+{
+    const int64_t parent = cursor_place(mc, sc->below);
+    if (parent < 0) return STC_OK;
+    put_fibers(sc, 1, NULL, parent);
+    put_factors(mc, sc, 1, fixed_factors(mc, sc));
+    return flush(mc, sc, 1, true);
+}
+
+/* The shortest of the operands that have coordinates; -1: none has. */
+static int driver_of(const scatter *sc)
+{
+    int driver = -1;
+    for (int b = 0; b < sc->noperand; b++) {
+        const scatter_operand *o = &sc->operand[b],
+                              *d = &sc->operand[driver < 0 ? b : driver];
+        if (o->coords && (driver < 0 || o->end - o->begin < d->end - d->begin)) driver = b;
+    }
+    return driver;
+}
+
+/* Of n positions of a driver with gaps, those that aren't any, and the others', which have
+ * all coordinates. */
+static int between_gaps(scatter *sc, int driver, int64_t p, int n)
+{
+    int found = 0;
+    for (int k = 0; k < n; k++) {
+        if (sc->key[k] < sc->operand[driver].f.lo) continue;
+        for (int b = 0; b < sc->noperand; b++) {
+            const scatter_operand *o = &sc->operand[b];
+            sc->pos[b][found] = b == driver ? p + k : o->begin - o->lo + sc->key[k];
+        }
+        found++;
+    }
+    return found;
+}
+
+/* Of n rounds, the driver's positions (or, without one, coordinates) from p on, those that
+ * all operands have: how many, and their positions. */
+static int find_rounds(scatter *sc, int driver, int64_t p, int n)
+{
+    const scatter_operand *d = driver < 0 ? NULL : &sc->operand[driver];
+    int64_t *key = sc->key;
+    bool all = true;
+    for (int k = 0; k < n; k++)
+        key[k] = d ? index_at(d->f.crd, d->f.width, p + k) : p + k;
+    if (d && d->gaps) return between_gaps(sc, driver, p, n);
+    for (int b = 0; b < sc->noperand; b++) {
+        const scatter_operand *o = &sc->operand[b];
+        all &= b == driver || !o->coords;
+        for (int k = 0; k < n && b == driver; k++)
+            sc->pos[b][k] = p + k;
+        for (int k = 0; k < n && !o->coords; k++)
+            sc->pos[b][k] = o->begin - o->lo + key[k];
+    }
+    if (all) return n;
+    int found = 0;
+    for (int k = 0; k < n; k++) {
+        bool there = true;
+        for (int b = 0; b < sc->noperand && there; b++) {
+            const bool sought = b != driver && sc->operand[b].coords;
+            const int64_t at = sought ? position(sc, b, key[k]) : sc->pos[b][k];
+            sc->pos[b][found] = at;
+            there = at != NONE;
+        }
+        found += there;
+    }
+    return found;
+}
+
+static stc_status many_fibers(machine *mc, scatter *sc)
+{
+    const int64_t below = cursor_place(mc, sc->below);
+    if (sc->owner < 0 && below < 0) return STC_OK;
+    if (sc->usual) return usual_row(mc, sc);
+    const int driver = driver_of(sc);
+    int64_t lo, hi;
+    merge_range(mc, sc->mid->merge, &lo, &hi);
+    const scatter_operand *d = driver < 0 ? NULL : &sc->operand[driver];
+    const int64_t end = d ? d->end : hi;
+    const value by = fixed_factors(mc, sc);
+    for (int64_t p = d ? d->begin : lo; p < end;) {
+        const int take = end - p < SCATTER_CHUNK ? (int)(end - p) : SCATTER_CHUNK;
+        const int n = find_rounds(sc, driver, p, take);
+        p += take;
+        put_fibers(sc, n, sc->owner < 0 ? NULL : sc->pos[sc->owner], below);
+        put_factors(mc, sc, n, by);
+        if (n ? flush(mc, sc, n, p >= end) : machine_count(mc, take))
+            return mc->cx->diag.status;
+    }
+    return machine_count(mc, 1);
+}
+
+stc_status scatter_row(machine *mc, scatter *sc)
+{
+    if (!sc->mid) return one_fiber(mc, sc);
+    if (!open_operands(mc, sc)) return STC_OK;
+    if (!sc->sieve.there) return many_fibers(mc, sc);
+    if (!sieve_open(mc, sc)) return machine_count(mc, 1);
+    const stc_status st = many_fibers(mc, sc);
+    sieve_close(mc, sc);
+    return st;
+}
