@@ -135,6 +135,7 @@ struct stage {
      * linked, in this run, in this string; elements need to know their lane, or have
      * values from it; nothing but values are asked for that the loops around have */
     bool late_body, copies, late, late_rows, late_given, late_apart;
+    bool late_sums;                /* … nothing is appended: all is reduced */
     bool shares;                   /* the result has the operand's arrays      */
     int *row;                      /* of each element                          */
     int *run_lane, *run_end, runs; /* elements of one lane; 0: not looked for;

@@ -146,24 +146,22 @@ static const uint16_t *by_length(const stage *st, uint16_t *order)
     return order;
 }
 
-/* One value for all elements: counted, or taken once a run, if that is the same. */
-static bool fold_one(const stage *st, int fn, vclass cls, value v, void *out)
+/* One value for all elements, which is counted that way. */
+static bool fold_count(const stage *st, int fn, vclass cls, value v, void *out)
 {
-    const fn_scalar f = fn_scalar_of(fn, cls);
-    const bool counts = fn == FN_ADD && (cls == CLASS_I64 || cls == CLASS_U64);
-    if (!counts && !(fn_at(fn)->flags & FP_IDEMPOTENT)) return false;
-    if (counts) {
-        uint64_t *to = out;
-        for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++])
-            to[st->run_lane[r]] += v.u64 * (uint64_t)(st->run_end[r] - k);
-        return true;
-    }
-    for (int r = 0; r < st->runs; r++) {
-        value acc = class_get(cls, out, st->run_lane[r]);
-        f(&acc, &acc, &v, NULL);
-        class_put(cls, out, st->run_lane[r], acc);
-    }
+    if (fn != FN_ADD || (cls != CLASS_I64 && cls != CLASS_U64)) return false;
+    uint64_t *to = out;
+    for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++])
+        to[st->run_lane[r]] += v.u64 * (uint64_t)(st->run_end[r] - k);
     return true;
+}
+
+/* Ends of runs of one element each. */
+static const int *ends_of_ones(int *end, int runs)
+{
+    for (int r = 0; r < runs; r++)
+        end[r] = r + 1;
+    return end;
 }
 
 /* Whether x op acc is acc op x, to the bit. */
@@ -184,9 +182,14 @@ void stage_reduce(stage *st, const sink *x, uint16_t result)
     void *out = st->out->g->node[result].data;
     const fn_fold fold = stage_fold_of(x);
     if (fold) stage_find_runs(st);
-    if (fold && !g->node[x->node].p && fold_one(st, x->fn, cls, g->node[x->node].one, out))
-        return;
+    const bool one = !g->node[x->node].p;
+    if (fold && one && fold_count(st, x->fn, cls, g->node[x->node].one, out)) return;
     const void *v = strip_spread(g, x->node);
+    if (fold && one && fn_at(x->fn)->flags & FP_IDEMPOTENT) { /* once is often enough */
+        int end[STRIP];
+        fold(out, v, st->run_lane, ends_of_ones(end, st->runs), NULL, st->runs);
+        return;
+    }
     if (fold) {
         uint16_t order[STRIP];
         fold(out, v, st->run_lane, st->run_end, by_length(st, order), st->runs);

@@ -1,6 +1,6 @@
 /* cascade_late.c: elements whose coordinates nobody asks for but the results that they are
  * appended to, and operands that are located there: scaled matrices, other types of them,
- * functions of each value, and sums of such.
+ * functions of each value, and sums of such, these also where fibers are scattered.
  *
  * Such a stage walks one operand, and all its places come from that. Where the string's
  * positions follow each other, its coordinates lie side by side in the operand; they are
@@ -101,8 +101,10 @@ void stage_late_prepare(const machine *mc, stage *st)
     const stage_walk *w = &st->walk[0];
     st->copies = st->late_body && w->t.stride == w->t.width;
     st->late = st->shares = false;
+    st->late_sums = true;
     for (int k = 0; st->copies && k < s->nsink; k++) {
         if (s->sink[k].kind == SINK_REDUCE) continue;
+        st->late_sums = false;
         const stage_sink *x = &st->sink[k];
         const rung *g = x->nrung ? &x->rung[x->nrung - 1] : NULL;
         st->copies &= x->way == SINK_APPENDED && g && g->at == st && !g->insert;

@@ -48,8 +48,8 @@ void stage_late_spell(stage *st)
 static int fibers(stage *st)
 {
     const int n = stage_fill_positions(st);
-    st->late =
-        st->copies && !st->windowed && st->g->place[st->walk[0].place].form == COL_STEP;
+    st->late = st->copies && !st->windowed &&
+               (st->late_sums || st->g->place[st->walk[0].place].form == COL_STEP);
     if (!st->late) stage_coords(st, st->g->icol[0].data, n, 0);
     if (!st->late || st->late_rows || (st->late_given && !stage_long_runs(st, n)))
         spell_rows(st);

@@ -301,21 +301,29 @@ void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass c
 
 /* ---- conversions that there are vectors for ----------------------------------------- */
 
-/* bits: integers from 0 to 2^52 - 1, as those of bytes are, are the last bits of a double
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2")))
+#define HAS_WIDE (__builtin_cpu_supports("avx2") != 0)
+#else
+#define AVX2
+#define HAS_WIDE false
+#endif
+
+/* bits: integers from -bias on, and bias more below 2^52, are the last bits of a double
  * from 2^52 on. whole: reals whose integers have 32 bits. False: there are others. */
 #define FEW(NAME, TARGET)                                                                  \
     TARGET static bool bits_##NAME(double *restrict out, const uint64_t *restrict in,      \
-                                   int n)                                                  \
+                                   int n, uint64_t bias)                                   \
     {                                                                                      \
         uint64_t any = 0;                                                                  \
         for (int k = 0; k < n; k++)                                                        \
-            any |= in[k];                                                                  \
+            any |= in[k] + bias;                                                           \
         if (any >> 52) return false;                                                       \
         for (int k = 0; k < n; k++) {                                                      \
-            const uint64_t bits = in[k] | UINT64_C(0x4330000000000000);                    \
+            const uint64_t bits = (in[k] + bias) | UINT64_C(0x4330000000000000);           \
             double x;                                                                      \
             memcpy(&x, &bits, sizeof x);                                                   \
-            out[k] = x - 0x1p52;                                                           \
+            out[k] = x - (0x1p52 + (double)bias);                                          \
         }                                                                                  \
         return true;                                                                       \
     }                                                                                      \
@@ -333,9 +341,10 @@ void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass c
 FEW(plain, )
 FEW(wide, WIDE)
 
-static bool few_bits(double *out, const uint64_t *in, int n)
+static bool few_bits(vclass from, double *out, const uint64_t *in, int n)
 {
-    return HAS_WIDE ? bits_wide(out, in, n) : bits_plain(out, in, n);
+    const uint64_t bias = from == CLASS_I64 ? UINT64_C(1) << 51 : 0;
+    return HAS_WIDE ? bits_wide(out, in, n, bias) : bits_plain(out, in, n, bias);
 }
 
 static bool few_whole(vclass to, int64_t *out, const double *in, int n)
@@ -347,7 +356,7 @@ static bool few_whole(vclass to, int64_t *out, const double *in, int n)
 void strip_conv(vclass to, vclass from, void *out, const void *in, int n)
 {
     if (to <= CLASS_U64 && from == CLASS_F64 && few_whole(to, out, in, n)) return;
-    if (to == CLASS_F64 && from <= CLASS_U64 && few_bits(out, in, n)) return;
+    if (to == CLASS_F64 && from <= CLASS_U64 && few_bits(from, out, in, n)) return;
     CONVERT(F64, I64)
     CONVERT(F64, U64)
     CONVERT(F64, F32)
