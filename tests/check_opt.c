@@ -124,6 +124,22 @@ static const early cases[] = {
     {WAYS, "tensor y dense f64\ny(i) = sum(j,k in 0:i+1: d(j)*d(i)*d(k))", 100},
     {WAYS, "tensor y dense f64\ny(i) = sum(j,k in 0:i: d(j)*d(i)*d(k))", 0},
     {M VECTORS "tensor y svec i64\n", "y(i) = sum(j,k in 0:i+1: A(i,j)*v(k))", 0},
+    /* under a mask the fill is a term, too, but where all of its places are stored */
+    {M, "y(i) = max(j: -A(i,j) where j != i)", 3},
+    {M, "y(i) = min(j: A(i,j) where j > i)", 2},
+    {M, "y(i) = min(j in i+1:200: A(i,j))", 2},
+    {M, "y(i) = min(j: A(i,j) where 2 * i - 100 >= j)", 2},
+    {M, "y(i) = min(j: A(i,j) where i >= 2 * j - 100)", 0},
+    {M, "y(i) = min(j: A(i,j) where j == i + 3)", 0},
+    {M, "y = max(i,j: -A(i,j) where i <= j)", 3},
+    {M, "y(j) = max(i: A(i,j) - 3 where i != 200 - j)", 2},
+    {M VECTORS, "y(i) = x(i) + min(j: A(i,j) where x(j) != 0) * z(i)", 3},
+    {M "tensor L csr i64 [200,200]\n"
+       "L(i,j) = i + j + 1 where i > 196 && j != 20\n",
+     "y(i) = min(j: L(i,j) where j != 20)", 2},
+    {M VECTORS "tensor y svec i64\n", "y(i) = min(j: A(i,j) where j != i)", 0},
+    {WAYS, "y(i) = min(j: W(i,j) where j != i)", 0},
+    {WIDTHS, "y(i) = min(j: V(i,j) - 1 where j != i)", 2},
     /* what is counted */
     {M VECTORS, "y(i) = sum(j, k in 0:100: A(i,j)*x(j))", 50},
     {M VECTORS, "y(i) = sum(j, k: A(i,j)*z(j) + 0*x(k))", 50},
