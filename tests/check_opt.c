@@ -158,6 +158,7 @@ static const early cases[] = {
     {WAYS "tensor y csr f64 fill inf\n", "y(i,j) = min(min(k: W(i,k) + W(k,j)), W(j,i))",
      -30000},
     {TRUTHS "tensor y csr bool\ny(i,j) = P(j,i)\n", "y(i,j) or= P(i,k) && P(k,j)", -15000},
+    {M "tensor y csr i64\n", "y(i,j) = A(i,j) - (i == j) * max(k: A(i,k))", -20000},
     /* equal parts, and such that are nearly equal */
     {M VECTORS, "y(i) = sum(j,k: A(i,j)*A(j,k)*x(k)) + z(i)*sum(l: x(l)*A(i,l))", 2},
     {M VECTORS, "y = sum(i,j,k: A(i,j)*A(j,k)*x(k)) * sum(k,j,l: x(l)*A(j,l)*A(k,j))", 5},
