@@ -97,8 +97,7 @@ static double access_density(const opt *o, const bexpr *e)
     return rows * ROW < places ? rows * ROW / places : 1;
 }
 
-/* What an expression is where nothing of it is stored; false: that isn't known. */
-static bool fill_of(const program *p, const bexpr *e, value *out)
+bool fill_of(const program *p, const bexpr *e, value *out)
 {
     value arg[3] = {{0}};
     if (e->kind == B_ACCESS) {

@@ -241,6 +241,8 @@ double cost_range(const opt *o, int hi); /* as it is, 0 as well */
 void cost_extents(opt *o);
 /* The part of e's coordinates at which it isn't `none`, at most 1. */
 double cost_density(const opt *o, const bexpr *e, const value *none);
+/* What an expression is where nothing of it is stored; false: that isn't known. */
+bool fill_of(const program *p, const bexpr *e, value *out);
 /* Whether a product is its reduction's identity where none of its factors is stored. */
 bool cost_starts_from(const opt *o, const product *x);
 /* … or something else, by its operands, that is reduced as often. */
@@ -274,9 +276,16 @@ stc_status eliminate(opt *o, const product *x, elimination *out);
 
 /* split.c: *at, a reduction, becomes several where that visits less: *done. */
 stc_status split(opt *o, bexpr **at, bool *done);
-/* A copy of e and all below it; e's indices get others, by number. */
+/* A copy of e and all below it; a reduction's indices get others of the same range: there
+ * is room for them; e's indices get others, by number. */
 bexpr *copy_of(opt *o, const bexpr *e);
+bool rename_indices(opt *o, bexpr *r);
 void rename_in(const program *p, bexpr *e, const int *to);
+
+/* rest.c: whether there may be reductions under a mask of what is the same where nothing is
+ * stored; *at, if it is one, is taken of what is stored and of the fill: *done. */
+bool rest_may(const program *p, const bstmt *s);
+stc_status rest_apart(opt *o, bexpr **at, bool *done);
 
 /* window.c: *at, a reduction over windows, has some of its indices reduced in steps where
  * that visits less. */

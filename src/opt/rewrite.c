@@ -221,6 +221,7 @@ static stc_status visit(opt *o, bexpr **at, const way *w)
     if ((*at)->kind == B_REDUCE) {
         bool done;
         stc_status st = split(o, at, &done);
+        if (!st && !done) st = rest_apart(o, at, &done);
         if (st || done) return st ? st : visit(o, at, w);
         if ((st = windows(o, at))) return st;
         const bool pattern = o->pattern;
@@ -244,8 +245,8 @@ bool opt_reduces(const program *p, const bstmt *s)
 {
     return !s->schedule && s->whole &&
            (has_inner(s->value, s->op < 0) || turn_may(p, s->value, 0) ||
-            turn_result_may(p, s) || lift_may(p, s) || network_needed(s) ||
-            many_needed(p, s)) &&
+            turn_result_may(p, s) || lift_may(p, s) || rest_may(p, s) ||
+            network_needed(s) || many_needed(p, s)) &&
            !expr_may_fault(s->value) && !expr_gathers(s->value);
 }
 
@@ -266,7 +267,8 @@ static stc_status turn_all(const opt *o)
 stc_status opt_statement(opt *o)
 {
     const bool inner = has_inner(o->s->value, o->s->op < 0) ||
-                       turn_result_may(o->p, o->s) || lift_may(o->p, o->s);
+                       turn_result_may(o->p, o->s) || lift_may(o->p, o->s) ||
+                       rest_may(o->p, o->s);
     const bool turns = turn_may(o->p, o->s->value, 0);
     if (!inner && !turns && !(o->known && o->known->book))
         return STC_OK; /* many operands, all of them read once */

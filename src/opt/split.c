@@ -118,8 +118,7 @@ bexpr *copy_of(opt *o, const bexpr *e)
     return c;
 }
 
-/* r's indices get others of the same range: there is room for them. */
-static bool rename_indices(opt *o, bexpr *r)
+bool rename_indices(opt *o, bexpr *r)
 {
     bstmt *s = o->s;
     int to[BOUND_INDICES];

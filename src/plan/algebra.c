@@ -49,10 +49,10 @@ static vclass result_class(const bexpr *e)
     return e->kind == B_CALL ? fn_result_class(e->fn, e->cls) : type_class(e->type);
 }
 
-/* All operands, two or more, and the result in one class. */
+/* All operands and the result in one class. */
 static bool is_uniform(const bexpr *e)
 {
-    bool same = e->nargs >= 2;
+    bool same = e->nargs > 0;
     for (int k = 0; k < e->nargs; k++)
         same = same && call_operand_class(e, k) == result_class(e);
     return same;
@@ -61,7 +61,7 @@ static bool is_uniform(const bexpr *e)
 /* Where all are x, an idempotent function is x, though its body can't be evaluated here. */
 static bool once(const bexpr *e, const value *args, value *out)
 {
-    if (!(e->ufn->flags & FP_IDEMPOTENT) || !is_uniform(e)) return false;
+    if (!(e->ufn->flags & FP_IDEMPOTENT) || e->nargs < 2 || !is_uniform(e)) return false;
     for (int k = 1; k < e->nargs; k++)
         if (!class_equal(result_class(e), args[0], args[k])) return false;
     *out = args[0];
