@@ -310,6 +310,7 @@ static void lower_forall(lowering *lo, const cin *loop)
     uint16_t first, end; /* the range's extents */
     const int outer_mask = lo->mask;
     const cin *outer = lo->inside;
+    const bexpr *const held = lo->held;
     uint64_t bound = lo->bound, computed = lo->computed, checked = lo->checked;
     uint16_t *subsect = lo->subsect;
     lo->subsect = subsects_within(lo, subsect);
@@ -333,6 +334,7 @@ static void lower_forall(lowering *lo, const cin *loop)
     lower_nodes(lo, loop->body);
     lo->mask = outer_mask;
     lo->inside = outer;
+    lo->held = held;
     lower_keeps(lo, store, placed);
     EMIT(lo, OP_END, );
     lower_ended(lo, loop, end);

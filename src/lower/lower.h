@@ -35,7 +35,7 @@ typedef struct lowering {
     bool ranges_ahead;          /* ranges are set that depend on no index         */
     bool ahead;                 /* a subscript is computed, and may not be needed */
     int chosen;               /* where this register is false the identity is reduced; -1 */
-    const bexpr *held;        /* the last condition that rounds were left for           */
+    const bexpr *held;        /* the condition that rounds around are left for; NULL     */
     int mask;                 /* the mask register of the loop that nodes are in         */
     const cin *inside;        /* that loop                                               */
     int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
