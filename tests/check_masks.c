@@ -33,6 +33,10 @@ START_TEST(statements)
            "2  0  5\n");
     PRINTS(DATA "z(i) = 1.0 * p(i)\nz(i) = A(i,j) * x(j(0:3)) where !A(i,1)\nprint z",
            "2  0  50\n");
+    PRINTS(DATA
+           "tensor B dense f64 [4,3] = 2\nA(2,j) = sum(i: B(i,j)) where x(j(0:3)) > 15\n"
+           "print A",
+           "csr f64 [3,3], 4 stored\n(0,1) 3\n(2,0) 5\n(2,1) 8\n(2,2) 8\n");
     /* what isn't named isn't computed */
     PRINTS(DATA "z(i) = p(i)\nz(i) = 10 // p(i) where p(i) > 0\nprint z", "5  0  10\n");
     PRINTS(DATA "z(i) = p(i)\nz(i) = p(p(i)+1) where p(i) < 2\nprint z", "2  0  1\n");

@@ -352,6 +352,63 @@ START_TEST(counters_are_compiled_once)
 }
 END_TEST
 
+/* What the loops of a def compile is there when a later text calls it, unless something
+ * that it depends on is another by then: each text, what its y(1) is, and whether it
+ * compiles as little as one that has nothing to. */
+static const struct {
+    const char *text;
+    double y;
+    bool anew, fails;
+} later[] = {
+    {"y = climb(A, 2)", 3, true, false},
+    {"y = climb(A, 2)", 3, false, false},
+    {"tensor x dense [2] = 5\ny = climb(A, 2)", 3, false, false},
+    {"A(1,1) = 3\ny = climb(A, 2)", 4, false, false},
+    {"y = climb(B, 2)", 5, true, false}, /* another format */
+    {"y = climb(A, 2)", 4, false, false},
+    {"y = climb(A, 2) + z", 0, true, true}, /* there is no z */
+    {"y = climb(A, 2)", 4, true, false},
+    {"y = climb(A, 2)", 4, false, false},
+    {"fn twice(a) = 2 * a\ny = climb(A, 2)", 4, true, false},
+    {"def climb(M, n) -> u { u(i in 0:2) = 1.0\nrepeat n { u(i) = M(i,j) * u(j) } }\n"
+     "y = climb(A, 2)",
+     9, true, false},
+    {"y = climb(A, 2)", 9, false, false},
+};
+
+START_TEST(defs_are_compiled_once)
+{
+    heap h;
+    const stc_tensor *t;
+    stc_value y;
+    stc_session *s;
+    stc_machine *m = machine_open(&h, false);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s,
+                              "tensor A csr [2,2] = {(0,0): 1, (1,1): 2}\n"
+                              "tensor B dense [2,2] = {(0,0): 1, (1,1): 4}\n"
+                              "def climb(M, n) -> u { u(i in 0:2) = 1.0\n"
+                              "repeat n - 1 { u(i) = M(i,j) * u(j) + 1 } }",
+                              "test"));
+    for (size_t k = 0; k < sizeof later / sizeof *later; k++) {
+        const uint64_t plans = s->plans;
+        const stc_status st = stc_session_exec(s, later[k].text, "test");
+        ck_assert_msg((st != STC_OK) == later[k].fails, "%s: %s", later[k].text,
+                      stc_error(m)->message);
+        if (st) continue;
+        const int64_t at[] = {1};
+        const bool sets = strstr(later[k].text, ") = 3");
+        ck_ok(m, stc_session_get(s, "y", &t));
+        ck_ok(m, stc_tensor_get(t, at, &y));
+        ck_assert_msg(y.f == later[k].y, "%zu. %s: %g", k, later[k].text, y.f);
+        ck_assert_msg((s->plans - plans > 2 + (uint64_t)sets) == later[k].anew,
+                      "%zu. %s: %d compiled", k, later[k].text, (int)(s->plans - plans));
+    }
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_rounds(void)
 {
     Suite *s = suite_create("rounds");
@@ -362,6 +419,7 @@ Suite *suite_rounds(void)
     tcase_add_test(t, profiles_tell);
     tcase_add_loop_test(t, statements_share, 0, sizeof parts / sizeof *parts);
     tcase_add_test(t, explain_names_the_statement);
+    tcase_add_test(t, defs_are_compiled_once);
     tcase_add_loop_test(t, counters_are_compiled_once, 0,
                         sizeof counters / sizeof *counters);
     suite_add_tcase(s, t);

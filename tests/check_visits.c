@@ -42,6 +42,7 @@ static const char operands[] =
     "tensor w svec f64 [n] = { (1): 1, (3): 2 }\n"
     "tensor x dense f64 [n] = 1\n"
     "tensor f dense f64 [6] = 1\n"
+    "tensor g dense f64 [6]\ng(i) = i\n"
     "tensor F dense f64 [2] = 1\n"
     "tensor G dense f64 [2,2] = 1\n"
     "tensor c csr f64 [6,n]\n"
@@ -74,6 +75,13 @@ static const struct {
     {"c(i,j) = A(i,j) + A(5-i,j)", {12}, {12}, true},
     {"y(i) = abs(A(i,j)) + 1", {6}, {6}, true},
     {"y(i) = A(i,j) * v(j)", {6 + 6}, {6 + 6}, true},
+    /* none where a condition on the rows doesn't hold */
+    {"y(i) = A(i,j) * x(j) where g(i) < 2", {2}, {2}, true},
+    {"y(i) += A(i,j) * x(j) where g(i) < 2", {2}, {2}, true},
+    {"Y(i) = A(i,j) * x(j) where g(i) < 2", {2}, {2}, true},
+    {"y(i) = select(g(i) < 2 && f(i) > 0, sum(j: A(i,j) * x(j)), 0)", {2}, {2}, true},
+    {"y(i) = g(i) < 2 && any(j: A(i,j) > 0)", {2}, {2}, true},
+    {"W = sum(i: select(g(i) < 2, max(j: A(i,j) * x(j)), 0.0))", {2}, {2}, true},
     /* that of the rows, then below those that are there */
     {"y(i) = R(i,j) * x(j)", {1 + 2}, {1 + 2}, true},
     {"y(i) = O(i,j) * x(j)", {1 + 2}, {1 + 2}, true},

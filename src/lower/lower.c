@@ -85,8 +85,8 @@ static void lower_late(lowering *lo, const loop_late *l, int mask, bool skips)
     if (l->bit >= 0) EMIT(lo, OP_PRESENT, mask, l->bit, c);
 }
 
-static int merge_over(lowering *lo, const lattice_table *t, int count, uint16_t first,
-                      uint16_t end, merge_operand *operand, bool universe)
+int lower_merge(lowering *lo, const lattice_table *t, int count, uint16_t first,
+                uint16_t end, merge_operand *operand, bool universe)
 {
     merge_desc m = {.lo = first,
                     .hi = end,
@@ -101,16 +101,8 @@ static int merge_over(lowering *lo, const lattice_table *t, int count, uint16_t 
     return id < 0 ? 0 : id;
 }
 
-static int lower_merge(lowering *lo, const lattice_table *t, int count, int index,
-                       merge_operand *operand, bool universe)
-{
-    const bindex *b = &lo->pl->s->index[index];
-    return merge_over(lo, t, count, (uint16_t)(b->lo < 0 ? ROOT : b->lo), (uint16_t)b->hi,
-                      operand, universe);
-}
-
 /* The second test: bits of late operands, and of values that equal the fill. */
-static void lower_skip(lowering *lo, const cin *loop, int mask)
+static void lower_second(lowering *lo, const cin *loop, int mask)
 {
     const loop_info *info = loop->info;
     for (int k = 0; k < info->fill_count; k++) {
@@ -119,13 +111,7 @@ static void lower_skip(lowering *lo, const cin *loop, int mask)
         EMIT(lo, OP_FILLBIT, mask, info->fill[k].bit, x->tensor,
              x->levels ? lo->cursor[a][x->levels - 1] : ROOT);
     }
-    if (!info->skip) return;
-    merge_operand none[PLAN_ACCESSES] = {{0}};
-    for (int k = 0; k < info->bits; k++)
-        none[k] =
-            (merge_operand){.role = MERGE_KNOWN, .cursor = ROOT, .shift = ROOT, .coef = 1};
-    EMIT(lo, OP_SKIP, mask,
-         lower_merge(lo, &info->skip_table, info->bits, loop->index, none, true));
+    if (info->skip) lower_skip(lo, mask, loop->index, &info->skip_table, info->bits);
 }
 
 /* ---- results ------------------------------------------------------------------------ */
@@ -309,7 +295,7 @@ static void lower_straight(lowering *lo, const cin *loop)
     lo->bound = plan_bound(lo->pl, bound | UINT64_C(1) << loop->index);
     for (int k = 0; k < info->late_count; k++)
         lower_late(lo, &info->late[k], lo->mask, info->skip);
-    lower_skip(lo, loop, lo->mask);
+    lower_second(lo, loop, lo->mask);
     lower_nodes(lo, loop->body);
     lo->chosen = chosen;
     lo->placed = placed;
@@ -324,6 +310,7 @@ static void lower_forall(lowering *lo, const cin *loop)
     uint16_t first, end; /* the range's extents */
     const int outer_mask = lo->mask;
     const cin *outer = lo->inside;
+    const bexpr *const held = lo->held;
     uint64_t bound = lo->bound, computed = lo->computed, checked = lo->checked;
     uint16_t *subsect = lo->subsect;
     lo->subsect = subsects_within(lo, subsect);
@@ -331,15 +318,15 @@ static void lower_forall(lowering *lo, const cin *loop)
     lower_range(lo, loop, &first, &end);
     for (int k = 0; k < info->count; k++)
         lower_open(lo, &info->operand[k], loop->index, &operand[k]);
-    int merge =
-        merge_over(lo, &info->loop_table, info->count, first, end, operand, info->universe);
+    int merge = lower_merge(lo, &info->loop_table, info->count, first, end, operand,
+                            info->universe);
     if (!outer && (lo->pl->schedule.shared >> loop->index) & 1) lower_share(lo);
     EMIT(lo, OP_LOOP, lo->index[loop->index], mask, merge);
     lo->bound = plan_bound(lo->pl, bound | UINT64_C(1) << loop->index);
     lower_derived(lo, loop->index, bound);
     for (int k = 0; k < info->late_count; k++)
         lower_late(lo, &info->late[k], mask, info->skip);
-    lower_skip(lo, loop, mask);
+    lower_second(lo, loop, mask);
     const cin *store = target_store(lo, loop->body);
     if (!places_wait(lo, store, loop->body)) lower_places(lo, store);
     lo->mask = mask;
@@ -347,6 +334,7 @@ static void lower_forall(lowering *lo, const cin *loop)
     lower_nodes(lo, loop->body);
     lo->mask = outer_mask;
     lo->inside = outer;
+    lo->held = held;
     lower_keeps(lo, store, placed);
     EMIT(lo, OP_END, );
     lower_ended(lo, loop, end);
@@ -365,66 +353,6 @@ static int class_of_target(lowering *lo, const cin *c, int r)
     int out = lower_vreg(lo);
     EMIT(lo, OP_CONV, out, to, from, r);
     return out;
-}
-
-/* A reduction that is evaluated where its value is taken. */
-static bool reach_waits(const lowering *lo, const reach *x)
-{
-    for (int k = 0; k < x->n; k++)
-        if (x->of[k]->kind == B_REDUCE && lo->lazy[x->of[k]->mark].node) return true;
-    return false;
-}
-
-/* Whether a reduction had a term, or a condition holds. */
-static int reach_bit(lowering *lo, const bexpr *of)
-{
-    return of->kind == B_REDUCE ? lo->temp[of->had_term] : lower_expr(lo, of);
-}
-
-/* On to the next round unless terms have reached the leaf. Outside of loops there are no
- * rounds: the one place of y(5) is stored in any case. */
-static void lower_reach(lowering *lo, const cin *c, bool evaluated)
-{
-    const reach *x = c->reach;
-    if (!x || !lo->inside || reach_waits(lo, x) != evaluated) return;
-    merge_operand none[PLAN_ACCESSES + REACH_MAX] = {{0}};
-    const int bits = x->first + x->n;
-    for (int k = 0; k < x->n; k++)
-        EMIT(lo, OP_MARK, lo->mask, x->first + k, reach_bit(lo, x->of[k]));
-    for (int k = 0; k < bits; k++)
-        none[k] =
-            (merge_operand){.role = MERGE_KNOWN, .cursor = ROOT, .shift = ROOT, .coef = 1};
-    EMIT(lo, OP_SKIP, lo->mask,
-         lower_merge(lo, &x->table, bits, lo->inside->index, none, true));
-}
-
-/* Whether the leaf is all that its loop does: then what it leaves out goes on to the next
- * round, which tiers can do many at a time. */
-static bool alone_in_loop(const lowering *lo, const cin *c)
-{
-    enum { BITS = 6 }; /* a table without postfix */
-    return lo->inside && lo->inside->body == c && !c->next && !c->reach &&
-           lo->inside->info->bits < BITS;
-}
-
-static void lower_guard(lowering *lo, const cin *c)
-{
-    const int holds = lower_expr(lo, c->guard);
-    if (!alone_in_loop(lo, c)) {
-        EMIT(lo, OP_IF, holds);
-        return;
-    }
-    merge_operand none[PLAN_ACCESSES] = {{0}};
-    lattice_table t = {0};
-    const int bit = lo->inside->info->bits;
-    for (int mask = 0; mask < 2 << bit; mask++)
-        t.produce |= (uint64_t)(mask >> bit & 1) << mask;
-    for (int k = 0; k <= bit; k++)
-        none[k] =
-            (merge_operand){.role = MERGE_KNOWN, .cursor = ROOT, .shift = ROOT, .coef = 1};
-    EMIT(lo, OP_MARK, lo->mask, bit, holds);
-    EMIT(lo, OP_SKIP, lo->mask,
-         lower_merge(lo, &t, bit + 1, lo->inside->index, none, true));
 }
 
 static void lower_store(lowering *lo, const cin *c)
@@ -466,7 +394,8 @@ static int coordinates(lowering *lo, const cin *c)
 static void lower_wsadd(lowering *lo, const cin *c)
 {
     lower_reach(lo, c, false);
-    if (c->guard) lower_guard(lo, c);
+    bool ends;
+    lower_guard(lo, c, &ends);
     const int fn = c->ufn ? inline_builtin(c->ufn, c->cls) : c->fn;
     int r = class_of_target(lo, c, lower_expr(lo, c->value));
     lower_reach(lo, c, true);
@@ -475,7 +404,7 @@ static void lower_wsadd(lowering *lo, const cin *c)
     else
         EMIT(lo, OP_WSCALL, c->target, c->ufn->id, coordinates(lo, c), r,
              !!(c->ufn->flags & FP_ASSOCIATIVE));
-    if (c->guard && !alone_in_loop(lo, c)) EMIT(lo, OP_ENDIF, );
+    if (ends) EMIT(lo, OP_ENDIF, );
 }
 
 static bool temp_identity(const cin *c, value *id)
@@ -640,6 +569,9 @@ static void lower_node(lowering *lo, const cin *c)
         EMIT(lo, OP_IF, lower_expr(lo, c->value));
         lower_nodes(lo, c->body);
         EMIT(lo, OP_ENDIF, );
+        break;
+    case CIN_ONLY:
+        lower_only(lo, c);
         break;
     case CIN_SINCE:
         lower_since(lo, c);

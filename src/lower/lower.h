@@ -35,6 +35,7 @@ typedef struct lowering {
     bool ranges_ahead;          /* ranges are set that depend on no index         */
     bool ahead;                 /* a subscript is computed, and may not be needed */
     int chosen;               /* where this register is false the identity is reduced; -1 */
+    const bexpr *held;        /* the condition that rounds around are left for; NULL     */
     int mask;                 /* the mask register of the loop that nodes are in         */
     const cin *inside;        /* that loop                                               */
     int first[RELATIONS_MAX]; /* registers: where a relation's positions begin   */
@@ -51,6 +52,17 @@ typedef struct lowering {
 
 stc_status lower_plan(plan *pl);
 void lower_nodes(lowering *lo, const cin *c); /* a list of nodes */
+/* A merge of so many operands, from one extent to another. */
+int lower_merge(lowering *lo, const lattice_table *t, int count, uint16_t first,
+                uint16_t end, merge_operand *operand, bool universe);
+
+/* skips.c: on to the next round of a loop unless the table over its mask says otherwise;
+ * unless terms have reached the leaf; unless the node's value is true; the same of a leaf's
+ * guard, or *ends: what is guarded ends with an endif. */
+void lower_skip(lowering *lo, int mask, int index, const lattice_table *t, int bits);
+void lower_reach(lowering *lo, const cin *c, bool evaluated);
+void lower_only(lowering *lo, const cin *c);
+void lower_guard(lowering *lo, const cin *c, bool *ends);
 
 /* lazy.c: remembers a reduction; the register of one, which is evaluated now if it is
  * lazy and has to be. */

@@ -68,6 +68,9 @@ stc_status first_of_all(plan *pl, bexpr *r, bexpr *holds, uint64_t bound, list *
  * first; what is to be done for r then, if it is one: *done. */
 stc_status first_apart(builder *b, bexpr *e);
 stc_status first_further(plan *pl, bexpr *r, uint64_t bound, list *out, bool *done);
+/* only.c: what has to be true for e, which may not fault, to be anything but `none`; NULL:
+ * that can't be told before what e reduces is. */
+bexpr *only_where(plan *pl, bexpr *e, value none);
 /* reach.c: leaf stores only where e had terms; own fill of e: target NULL. */
 stc_status reach_ask(plan *pl, cin *leaf, const bexpr *e, const value *target);
 /* Whether the result leaves coordinates out. */

@@ -47,6 +47,7 @@ typedef struct nest {
     pending todo[64];
     int ntodo;
     cin *leaf;
+    bexpr *only; /* the leaf's guard, until it is tested            */
 } nest;
 
 /* Whether threads share one of the loops from `depth` on. */
@@ -130,10 +131,28 @@ static stc_status running_nests(nest *ne, int depth, uint64_t bound, list *out, 
     return STC_OK;
 }
 
+/* What the leaf needs to change anything is tested once it is known, before reductions and
+ * loops that follow. */
+static void test_early(nest *ne, int depth, uint64_t bound, list *out)
+{
+    bexpr *const only = ne->only;
+    bool follow = depth < ne->n;
+    for (int k = 0; k < ne->ntodo; k++)
+        follow |= ne->todo[k].r->mark < 0;
+    if (!only || !depth || !follow ||
+        expr_indices(ne->pl, only) & ~plan_bound(ne->pl, bound))
+        return;
+    cin *const c = cin_new(ne->pl, CIN_ONLY);
+    if (c) c->value = only;
+    ne->only = NULL;
+    list_add(out, c);
+}
+
 static stc_status nest_from(nest *ne, int depth, uint64_t bound, list *out)
 {
     stc_status due = precompute_emit(ne->pl, bound, ne->uses, PRECOMPUTE_INSIDE, out);
     if (due) return due;
+    test_early(ne, depth, bound, out);
     for (int k = 0; k < ne->ntodo; k++) {
         bexpr *r = ne->todo[k].r;
         uint64_t known = plan_bound(ne->pl, bound);
@@ -169,12 +188,14 @@ stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64
 {
     nest ne; /* todo: as many as there are */
     if (!leaf || !space) return STC_ERR_MEMORY;
+    bexpr *const guard = leaf->guard;
     ne.pl = pl;
     ne.seq = seq;
     ne.n = n;
     ne.space = space;
     ne.uses = expr_uses(e);
     ne.leaf = leaf;
+    ne.only = guard && !has_reduction(guard) && !expr_may_fault(guard) ? guard : NULL;
     ne.ntodo = pending_reductions(e, false, ne.todo, 0, 64);
     return nest_from(&ne, 0, bound, out);
 }
@@ -307,6 +328,7 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
         st = reach_count(pl, r, leaf, out);
         if (!st) st = reach_ask(pl, leaf, r->args[0], &id);
     }
+    if (known && !leaf->next) leaf->guard = only_where(pl, r->args[0], id);
     if (!st) st = nest_build(pl, seq, n, space, bound, r->args[0], leaf, out);
     if (!st && apart) st = reach_apart(pl, r, seq, n, bound, out);
     if (rest) list_add(out, rest);

@@ -35,7 +35,7 @@ static bool finds_levels(const paccess *x, int depth, uint64_t bound)
  * they are at the first place that is searched for: lower.c, lower_exit(). */
 static bool leaves_early(const cin *c)
 {
-    if (c->kind == CIN_WHEN || c->stops) return true;
+    if (c->kind == CIN_WHEN || c->kind == CIN_ONLY || c->stops) return true;
     return c->kind == CIN_REDUCE && c->ufn && c->ufn->nannihilator;
 }
 

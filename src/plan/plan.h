@@ -107,6 +107,7 @@ typedef enum cin_kind {
     CIN_REQUIRE, /* temp has had an element                                   */
     CIN_LAZY,    /* body: what gives temp, to be run where temp is read, if ever */
     CIN_WHEN,    /* if value is true: body                                     */
+    CIN_ONLY,    /* on to the next round of the loop around unless value is true */
     CIN_BEGIN,   /* assembly of tensor target starts                           */
     CIN_STORE,   /* target(…) = value                                          */
     CIN_ACC,     /* target(…) = fn(target(…), value)                           */
@@ -203,7 +204,8 @@ typedef struct cin {
     bfunction *ufn;
     vclass cls;
     bexpr *value;
-    bexpr *guard;      /* WSADD: only where this is true, if not NULL               */
+    bexpr *guard;      /* WSADD: only where this is true, if not NULL; STORE, REDUCE:
+                          where it isn't, nothing changes                 */
     int nsub;          /* STORE, ACC, WSADD: the target's levels, in order: */
     affine *sub;       /* the coordinate of each                           */
     bool append;       /* STORE: levels are kept as loops close            */

@@ -166,6 +166,10 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
             text_add(out, ":\n");
             print_list(pl, c->body, depth + 1, out);
             continue;
+        case CIN_ONLY:
+            text_add(out, "only if ");
+            print_expr(pl, c->value, out);
+            break;
         case CIN_SINCE:
             text_add(out, "%s begins", pl->s->index[c->index].name);
             break;

@@ -90,11 +90,13 @@ bool updates(const builder *b)
 }
 
 /* Where what leads there stores a place, but the mask is false, the old element is written:
- * that needs no branch. */
+ * that needs no branch. But what would be reduced there isn't. */
 static stc_status keep_unmasked(builder *b)
 {
     plan *pl = b->pl;
     b->space = plan_mask_space(pl);
+    if (has_reduction(b->root) && !has_reduction(pl->s->mask))
+        return b->space ? STC_OK : STC_ERR_MEMORY;
     b->root = expr_chosen(pl, pl->s->mask, b->root);
     if (!b->root || !b->space) return STC_ERR_MEMORY;
     pl->s->mask = NULL;

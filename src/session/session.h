@@ -67,9 +67,11 @@ typedef struct prepared {
     bool pure;                   /* the same operands give the same result       */
     uint64_t made;               /* when its result came about, 0: it has none   */
     fixed scalars;               /* the values that it was compiled for           */
-    bool told;        /* its plan was (session_explain.c), and its run is yet to be */
-    opt_looks *looks; /* what its steps stored beside what was thought; may be NULL */
-    bool rest;        /* p begins with what a run had made by then: it serves once  */
+    bool told;         /* its plan was (session_explain.c), and its run is yet to be */
+    opt_looks *looks;  /* what its steps stored beside what was thought; may be NULL */
+    bool stays;        /* its text is a def's: it serves later execs                 */
+    uint64_t settings; /* the machine's when it was compiled                        */
+    bool rest;         /* p begins with what a run had made by then: it serves once  */
 } prepared;
 
 /* What a variable's tensor was converted to. */
@@ -123,7 +125,8 @@ struct stc_session {
     uint64_t definitions; /* counts format and fn statements                 */
     uint64_t plans;       /* counts statements that were compiled                */
     uint64_t named;       /* counts changes of which names there are, and are scalars */
-    prepared *cache;      /* of the running exec                             */
+    prepared *cache;      /* of the running exec, and what stays                 */
+    const ast *body;      /* of the def that runs, NULL: none                    */
     gradient *gradients;  /* of the running exec                             */
     turned turned[TURNED_MAX]; /* the oldest first                           */
     int nturned;
@@ -192,7 +195,10 @@ stc_status session_scalar(stc_session *s, const script *in, const ast *expressio
                           stc_type *type, value *out);
 /* What an expression by itself (N_VALUE) gives; *out is the caller's. */
 stc_status session_value(stc_session *s, const script *in, const ast *node, tensor **out);
-void session_forget(stc_session *s); /* frees what was prepared              */
+/* Frees what was prepared, but for what stays; at the end of an exec, all of it, or what is
+ * more than a little. */
+void session_forget(stc_session *s);
+void session_forget_more(stc_session *s, bool all);
 
 /* session_turned.c: what is kept of a tensor's conversions goes, and of all (NULL); a
  * prepared statement gets those it needs; what it has converted is kept. */

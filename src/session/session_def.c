@@ -112,11 +112,14 @@ static stc_status run_body(stc_session *s, const script *in, definition *d)
     if (st) return st;
     script body = {.src = d->src, .dir = dir, .loops = in->loops, .includes = in->includes};
     const bool was = d->busy;
+    const ast *const outer = s->body;
+    s->body = d->node->child[2];
     d->busy = true;
     s->calls++;
     st = session_exec(s, &body, d->node->child[2]);
     s->calls--;
     d->busy = was;
+    s->body = outer;
     mem_strfree(&s->m->cx, dir);
     return st;
 }

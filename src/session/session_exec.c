@@ -371,11 +371,13 @@ static stc_status exec_text(stc_session *s, const script *outer, const char *tex
     const uint64_t start = now_ticks();
     ast *tree;
     s->seen = (place_seen){0};
+    if (s->told) session_forget_more(s, true); /* all plans are told */
     st = parse_script(&a, &in.src, &tree);
     s->times.parse += (double)(now_ticks() - start);
     if (!st) st = s->dry ? session_plan_list(s, &in, tree) : session_exec(s, &in, tree);
     /* what is prepared is keyed by this text's tree */
     session_forget(s);
+    if (!outer) session_forget_more(s, st != STC_OK);
     shelf_free(&s->shelf);
     arena_free(&a);
     mem_strfree(cx, dir);

@@ -9,6 +9,9 @@
 /* How many plans of one statement are kept, for tensors of other statistics. */
 enum { VARIANTS = 8 };
 
+/* … and, of a def's, for tensors of other formats: those of a first round and of others. */
+enum { MISFITS = 3 };
+
 /* ---- prepared statements ------------------------------------------------------------ */
 
 static void prepared_free(stc_session *s, prepared *c)
@@ -19,11 +22,51 @@ static void prepared_free(stc_session *s, prepared *c)
     mem_free(&s->m->cx, c, sizeof *c);
 }
 
+/* A row for a variable; what a run had made by then has no name (look.c). */
+static bool is_operand(const prog_tensor *row)
+{
+    return *row->name && (row->role == ROLE_INPUT || row->role == ROLE_INOUT);
+}
+
+/* Operands may be gone or changed when it is called again. */
+static void unbind(prepared *c)
+{
+    for (int i = 0; i < c->p->ntensor; i++)
+        if (is_operand(&c->p->tensor[i])) machine_bind(c->mc, i, NULL);
+    c->made = 0;
+}
+
+/* What stays is so much at most. */
+enum { STAYING = 32, STAYING_BYTES = 1 << 24 };
+
+void session_forget_more(stc_session *s, bool all)
+{
+    uint64_t bytes = 0;
+    int n = 0;
+    for (prepared **at = &s->cache; *at;) {
+        prepared *c = *at;
+        const uint64_t more = all || c->rest || !c->stays ? 0 : machine_bytes(c->mc);
+        if (more && n < STAYING && bytes + more <= STAYING_BYTES) {
+            bytes += more;
+            n++;
+            unbind(c);
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        prepared_free(s, c);
+    }
+}
+
 void session_forget(stc_session *s)
 {
-    while (s->cache) {
-        prepared *c = s->cache;
-        s->cache = c->next;
+    for (prepared **at = &s->cache; *at;) {
+        prepared *c = *at;
+        if (c->stays) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
         prepared_free(s, c);
     }
     if (s->m->cx.max_memory) session_turned_drop(s, NULL);
@@ -49,16 +92,17 @@ static bool same_entry(const scope_tensor *a, const scope_tensor *b)
     return a->order < 0 || format_equal(&a->fmt, &b->fmt);
 }
 
-/* A row for a variable; what a run had made by then has no name (look.c). */
-static bool is_operand(const prog_tensor *row)
+/* What the machine was told that programs depend on. */
+static uint64_t settings_of(const stc_session *s)
 {
-    return *row->name && (row->role == ROLE_INPUT || row->role == ROLE_INOUT);
+    const ctx *cx = &s->m->cx;
+    return (uint64_t)cx->threads << 2 | (uint64_t)cx->deterministic << 1 | cx->as_written;
 }
 
 /* Whether what it was compiled for is still so. */
 static bool still_fits(const stc_session *s, const prepared *c)
 {
-    if (c->definitions != s->definitions) return false;
+    if (c->definitions != s->definitions || c->settings != settings_of(s)) return false;
     for (int i = 0; i < c->p->ntensor; i++) {
         const prog_tensor *row = &c->p->tensor[i];
         if (!is_operand(row) || name_is_asked(row->name)) continue;
@@ -89,14 +133,13 @@ static uint64_t statistics(const stc_session *s, const program *p)
 /* What an earlier round compiled, for such tensors. */
 static prepared *find_prepared(stc_session *s, const ast *key)
 {
-    int others = 0;
+    int others = 0, misfits = 0;
     for (prepared **at = &s->cache; *at; at = &(*at)->next) {
         prepared *c = *at;
         if (c->key != key) continue;
-        if (still_fits(s, c)) {
-            if (!c->waits || c->statistics == statistics(s, c->p)) return c;
-            if (++others < VARIANTS) continue;
-        }
+        const bool fits = still_fits(s, c);
+        if (fits && (!c->waits || c->statistics == statistics(s, c->p))) return c;
+        if (fits ? ++others < VARIANTS : c->stays && ++misfits < MISFITS) continue;
         *at = c->next;
         prepared_free(s, c);
         return NULL;
@@ -220,6 +263,26 @@ static bool is_as_written(const ast *statement)
     return false;
 }
 
+static bool has_node(const ast *tree, const ast *node)
+{
+    bool found = tree == node;
+    for (int k = 0; tree && k < tree->count && !found; k++)
+        found = has_node(tree->child[k], node);
+    return found;
+}
+
+/* A def's statements are there as long as it is, and are most of what its next call would
+ * compile. What may have read what was on the shelf, or keeps what operands gave, is for
+ * this exec alone. */
+static bool may_stay(const stc_session *s, const script *in, const prepared *c)
+{
+    if (!s->body || !in->loops || c->told || c->p->kept || s->m->cx.max_memory)
+        return false;
+    for (int i = 0; i < c->p->nfn; i++)
+        if (c->p->fn[i].host) return false; /* the host may give it anew */
+    return has_node(s->body, c->key);
+}
+
 /* Compiles a statement as it is now, with `scalars` in it; takes the looks. */
 static stc_status prepare_anew(stc_session *s, const script *in, const ast *key,
                                const ast *statement, const fixed *scalars, opt_looks *looks,
@@ -243,6 +306,8 @@ static stc_status prepare_anew(stc_session *s, const script *in, const ast *key,
     for (int i = 0; i < c->p->nfn; i++)
         c->pure = c->pure && !c->p->fn[i].host;
     c->named = s->named;
+    c->settings = settings_of(s);
+    c->stays = may_stay(s, in, c);
     c->next = s->cache;
     s->cache = c;
     *out = c;

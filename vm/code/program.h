@@ -264,6 +264,8 @@ bool machine_adopt(machine *mc, int slot, tensor *made);
  * was. */
 void machine_yield(machine *mc, int slot);
 tensor *machine_tensor(machine *mc, int slot);
+/* About what its own tensors and workspaces take. */
+uint64_t machine_bytes(const machine *mc);
 /* Whether the last run left out what is kept of the program (p->kept). Like machine_has,
  * only for who gives no two tensors the same generation. */
 bool machine_kept(const machine *mc);

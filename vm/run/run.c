@@ -8,6 +8,7 @@
  * reused by the next run unless they were taken.
  */
 #include "../threads/parallel.h"
+#include "../work/ws.h"
 #include "keep.h"
 #include <stdio.h>
 #include <string.h>
@@ -106,6 +107,17 @@ bool machine_has(const machine *mc, int id, const tensor *t)
 {
     const slot *s = &mc->slot[id];
     return s->seen == t && s->seen_generation == t->generation && s->bound == t;
+}
+
+uint64_t machine_bytes(const machine *mc)
+{
+    uint64_t sum = sizeof *mc;
+    for (int k = 0; k < mc->p->ntensor; k++) {
+        const workspace *w = mc->slot[k].ws;
+        if (mc->slot[k].own) sum += tensor_bytes(mc->slot[k].own);
+        if (w) sum += (uint64_t)w->extent * w->size + (uint64_t)w->cap * sizeof *w->touched;
+    }
+    return sum;
 }
 
 /* Whether what was made of t, which is bound by now, is made of t as it is. */

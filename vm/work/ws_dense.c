@@ -208,6 +208,10 @@ void ws_touch_all(workspace *w, int64_t n)
 
 stc_status ws_sort_touched(ctx *cx, workspace *w)
 {
+    int64_t k = 1; /* what comes in order is soon seen not to, if it doesn't */
+    while (k < w->n && w->touched[k - 1] < w->touched[k])
+        k++;
+    if (k >= w->n) return STC_OK;
     if (w->n > 24 && w->n >= bit_words(w->extent) / 8) {
         scan_bits(w, w->touched);
         return STC_OK;
