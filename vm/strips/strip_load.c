@@ -301,14 +301,6 @@ void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass c
 
 /* ---- conversions that there are vectors for ----------------------------------------- */
 
-#if defined(__x86_64__)
-#define AVX2 __attribute__((target("avx2")))
-#define HAS_WIDE (__builtin_cpu_supports("avx2") != 0)
-#else
-#define AVX2
-#define HAS_WIDE false
-#endif
-
 /* bits: integers from -bias on, and bias more below 2^52, are the last bits of a double
  * from 2^52 on. whole: reals whose integers have 32 bits. False: there are others. */
 #define FEW(NAME, TARGET)                                                                  \
