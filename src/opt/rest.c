@@ -138,7 +138,8 @@ static bexpr *count_range(opt *o, const bexpr *r, bexpr *mask)
         bexpr *const in = expr_call(o->a, FN_AND, STC_BOOL, CLASS_I64, from, to);
         upto = in ? expr_select(o->a, in, one, zero, r->at) : NULL;
     } else {
-        if (fn == FN_LE || fn == FN_GT) end = call(o, FN_ADD, call(o, FN_MIN, end, n), one);
+        if (fn == FN_LE || fn == FN_GT)
+            end = call(o, FN_COUNTS, call(o, FN_MIN, end, n), one);
         upto = call(o, FN_MAX, call(o, FN_MIN, end, n), zero);
     }
     if (fn == FN_NE || fn == FN_GE || fn == FN_GT) upto = call(o, FN_SUB, n, upto);
