@@ -95,7 +95,7 @@ struct bexpr {
     affine *sub;    /* ACCESS: one per mode                                */
     bool pad;       /* ACCESS: outside its bounds it reads as its fill     */
     bool waits;     /* ACCESS: in a side that may not be taken             */
-    bool turned;    /* ACCESS: a copy along the innermost loop pays        */
+    bool turned;    /* ACCESS: a copy pays, where loops go so (plan/work.h)    */
     int index;      /* INDEX                                               */
     int fn;         /* CALL, REDUCE: fn_id, or -1 for ufn                  */
     vclass cls;     /* CALL: the class fn runs in; REDUCE: of accumulation */

@@ -1,9 +1,14 @@
-/* turn.c: operands that are read, and results that are written, across their rows.
+/* turn.c: operands that are read, and results that are written, across their rows; and
+ * operands whose rows are searched.
  *
  * In Y(i,k) = A(i,j) * W(k,j) with a sparse A, loops over i, j and k read a column of a
  * dense W for each entry of A: an element from each of its rows. Where that happens many
  * times as often as W has elements, a copy of it by columns is made first, and kept as long
  * as W stays as it is; planning makes it (plan/analyze.c), where its loops do go across.
+ *
+ * In C(i,j) = A(i,k) * B(k,j) a row of B is looked for at each entry of A, and read. Where
+ * rows are groups of equal coordinates (coo), or in no order, a copy by rows pays if each
+ * entry is read several times.
  *
  * In Y(k,i) = A(i,j) * X(j,k) rows of X would be added to columns of Y. Where there are
  * many more terms than places in Y, the sum is a step of its own, stored as its loops have
@@ -15,6 +20,8 @@
 
 /* An element is copied for what so many reads across save. */
 static const double copied = 1.2;
+/* An entry is put in order for what so many reads of it save. */
+static const double ordered = 3;
 
 uint64_t innermost_index(const program *p, const bexpr *e)
 {
@@ -33,10 +40,24 @@ static bool has_rows(const program *p, const bexpr *e, uint64_t reduced)
            innermost_index(p, e) & reduced && !has_window(p, e);
 }
 
+/* An operand that stores some coordinates, in groups or in no order. */
+static bool is_rough(const program *p, const bexpr *e)
+{
+    const format *f = &p->tensor[e->tensor].fmt;
+    bool rough = false;
+    if (e->kind != B_ACCESS || p->tensor[e->tensor].order < 2 || e->pad || e->nargs ||
+        p->tensor[e->tensor].role != ROLE_INPUT || !format_is_plain(f) || has_window(p, e))
+        return false;
+    for (int l = 0; l < f->levels; l++)
+        rough |=
+            !(format_props(f, l) & PROP_ORDERED) || !(format_props(f, l) & PROP_UNIQUE);
+    return rough;
+}
+
 bool turn_may(const program *p, const bexpr *e, uint64_t reduced)
 {
     if (e->kind == B_REDUCE) reduced |= bound_by(e);
-    if (reduced && has_rows(p, e, reduced)) return true;
+    if (reduced && (has_rows(p, e, reduced) || is_rough(p, e))) return true;
     for (int k = 0; k < e->nargs; k++)
         if (turn_may(p, e->args[k], reduced)) return true;
     return false;
@@ -65,6 +86,13 @@ static void mark(const opt *o, const product *x, bexpr *e)
         e->turned = stats_extent(o, e->tensor, 0, &rows) &&
                     goes_across(x, all & ~along, along) &&
                     cost_nest(o, x->factor, x->n) > copied * cost_places(o, all);
+    }
+    if (is_rough(o->p, e)) {
+        const double all = cost_places(o, opt_indices(o->p, e));
+        const double stored = all * cost_density(o, e, &o->p->tensor[e->tensor].fill);
+        double rows;
+        e->turned = stats_extent(o, e->tensor, 0, &rows) &&
+                    cost_nest(o, x->factor, x->n) > ordered * stored;
     }
     for (int k = 0; k < e->nargs; k++)
         mark(o, x, e->args[k]);

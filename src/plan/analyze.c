@@ -148,10 +148,12 @@ static stc_status convert_marked(state *st, uint64_t uses)
     plan *pl = st->pl;
     for (int k = 0; k < pl->naccess; k++) {
         paccess *x = &pl->access[k];
-        const int last = st->nseq > 0 ? st->seq[st->nseq - 1] : -1;
-        if (in(uses, k) && x->turned && !x->converted && last >= 0 &&
-            access_strides(x, last))
-            x->why = "its rows are read across, many times";
+        const int n = st->nseq;
+        if (in(uses, k) && !x->converted && n > 0 &&
+            access_turns(x, st->seq[0], st->seq[n - 1]))
+            x->why = access_strides(x, st->seq[n - 1])
+                         ? "its rows are read across, many times"
+                         : "its rows are searched, many times";
         if (!in(uses, k) || !x->why) continue;
         st->again = true;
         if (pl->p->tensor[x->source].role == ROLE_WORK || precompute_of(pl, x->source)) {

@@ -295,6 +295,15 @@ bool access_strides(const paccess *x, int index)
     return false;
 }
 
+bool access_turns(const paccess *x, int outermost, int innermost)
+{
+    bool rough = false;
+    for (int l = 0; l < x->levels; l++)
+        rough |= !(x->level[l].props & PROP_ORDERED) || !(x->level[l].props & PROP_UNIQUE);
+    return x->turned && (access_strides(x, innermost) ||
+                         (rough && !affine_has(&x->level[0].at, outermost)));
+}
+
 double work_of(work *w, const int *seq, double limit, double *inner)
 {
     double cost = 0, rounds = 1;
@@ -304,7 +313,7 @@ double work_of(work *w, const int *seq, double limit, double *inner)
     for (int k = 0; k < w->count; k++) {
         priced_access *p = &w->access[k];
         p->depth = 0;
-        const bool turned = p->x->turned && w->n > 0 && access_strides(p->x, seq[w->n - 1]);
+        const bool turned = w->n > 0 && access_turns(p->x, seq[0], seq[w->n - 1]);
         p->converted = !follows(w, p, seq) || turned;
         if (p->converted && p->x->native) return DBL_MAX;
         if (p->converted && !turned) cost += p->conversion; /* else it is known to pay */

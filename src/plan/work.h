@@ -46,5 +46,8 @@ double work_of(work *w, const int *seq, double limit, double *inner);
 /* Whether a loop over `index` jumps through an access: it moves a level that has others
  * below. */
 bool access_strides(const paccess *x, int index);
+/* Whether loops between these two read an access so that a copy of it, which is known to
+ * pay if they do, is made: across its rows, or such as lie in groups or in no order. */
+bool access_turns(const paccess *x, int outermost, int innermost);
 
 #endif
