@@ -17,6 +17,10 @@
  * (src/opt) may have more. */
 enum { BOUND_INDICES = 64 };
 
+/* What is known of a copy of an operand (src/opt/turn.c): it pays where loops go across or
+ * search it (plan/work.h); it may have a row for each coordinate, as most have entries. */
+enum { COPY_PAYS = 1, COPY_ROWS = 2 };
+
 typedef struct bexpr bexpr;
 
 /* sum of coef[t] * index[t], plus constant; a bare index has one term with
@@ -95,7 +99,7 @@ struct bexpr {
     affine *sub;    /* ACCESS: one per mode                                */
     bool pad;       /* ACCESS: outside its bounds it reads as its fill     */
     bool waits;     /* ACCESS: in a side that may not be taken             */
-    bool turned;    /* ACCESS: a copy pays, where loops go so (plan/work.h)    */
+    uint8_t copied; /* ACCESS: COPY_…                                          */
     int index;      /* INDEX                                               */
     int fn;         /* CALL, REDUCE: fn_id, or -1 for ufn                  */
     vclass cls;     /* CALL: the class fn runs in; REDUCE: of accumulation */

@@ -40,14 +40,26 @@ static bool has_rows(const program *p, const bexpr *e, uint64_t reduced)
            innermost_index(p, e) & reduced && !has_window(p, e);
 }
 
+/* A matrix, or more, whose levels are modes. */
+static bool is_plain(const program *p, const bexpr *e)
+{
+    return e->kind == B_ACCESS && p->tensor[e->tensor].order > 1 && !e->nargs &&
+           p->tensor[e->tensor].role == ROLE_INPUT &&
+           format_is_plain(&p->tensor[e->tensor].fmt);
+}
+
+/* An operand that lists the rows that have entries. */
+static bool lists_rows(const program *p, const bexpr *e)
+{
+    return is_plain(p, e) && !(format_props(&p->tensor[e->tensor].fmt, 0) & PROP_FULL);
+}
+
 /* An operand that stores some coordinates, in groups or in no order. */
 static bool is_rough(const program *p, const bexpr *e)
 {
     const format *f = &p->tensor[e->tensor].fmt;
     bool rough = false;
-    if (e->kind != B_ACCESS || p->tensor[e->tensor].order < 2 || e->pad || e->nargs ||
-        p->tensor[e->tensor].role != ROLE_INPUT || !format_is_plain(f) || has_window(p, e))
-        return false;
+    if (!is_plain(p, e) || e->pad || has_window(p, e)) return false;
     for (int l = 0; l < f->levels; l++)
         rough |=
             !(format_props(f, l) & PROP_ORDERED) || !(format_props(f, l) & PROP_UNIQUE);
@@ -57,7 +69,8 @@ static bool is_rough(const program *p, const bexpr *e)
 bool turn_may(const program *p, const bexpr *e, uint64_t reduced)
 {
     if (e->kind == B_REDUCE) reduced |= bound_by(e);
-    if (reduced && (has_rows(p, e, reduced) || is_rough(p, e))) return true;
+    if (lists_rows(p, e) || (reduced && (has_rows(p, e, reduced) || is_rough(p, e))))
+        return true;
     for (int k = 0; k < e->nargs; k++)
         if (turn_may(p, e->args[k], reduced)) return true;
     return false;
@@ -77,22 +90,34 @@ static bool goes_across(const product *x, uint64_t rows, uint64_t along)
     return sparse;
 }
 
+/* How many entries an operand has, and the longest of its modes; -1: that isn't known. */
+static double entries_of(const opt *o, const bexpr *e, double *longest)
+{
+    double all = 1, n;
+    *longest = 0;
+    for (int m = 0; m < o->p->tensor[e->tensor].order; m++) {
+        if (!stats_extent(o, e->tensor, m, &n)) return -1;
+        if (n > *longest) *longest = n;
+        all *= n;
+    }
+    return all * cost_density(o, e, &o->p->tensor[e->tensor].fill);
+}
+
 /* Marks what is worth it in e, which x is the product of. */
 static void mark(const opt *o, const product *x, bexpr *e)
 {
     if (has_rows(o->p, e, x->reduced)) {
         const uint64_t all = opt_indices(o->p, e), along = innermost_index(o->p, e);
         double rows;
-        e->turned = stats_extent(o, e->tensor, 0, &rows) &&
-                    goes_across(x, all & ~along, along) &&
-                    cost_nest(o, x->factor, x->n) > copied * cost_places(o, all);
+        if (stats_extent(o, e->tensor, 0, &rows) && goes_across(x, all & ~along, along) &&
+            cost_nest(o, x->factor, x->n) > copied * cost_places(o, all))
+            e->copied |= COPY_PAYS;
     }
     if (is_rough(o->p, e)) {
-        const double all = cost_places(o, opt_indices(o->p, e));
-        const double stored = all * cost_density(o, e, &o->p->tensor[e->tensor].fill);
-        double rows;
-        e->turned = stats_extent(o, e->tensor, 0, &rows) &&
-                    cost_nest(o, x->factor, x->n) > ordered * stored;
+        double most;
+        const double stored = entries_of(o, e, &most);
+        if (stored >= 0 && cost_nest(o, x->factor, x->n) > ordered * stored)
+            e->copied |= COPY_PAYS;
     }
     for (int k = 0; k < e->nargs; k++)
         mark(o, x, e->args[k]);
@@ -101,6 +126,9 @@ static void mark(const opt *o, const product *x, bexpr *e)
 stc_status turn(const opt *o, bexpr *e)
 {
     stc_status st = STC_OK;
+    double longest;
+    if (lists_rows(o->p, e) && entries_of(o, e, &longest) >= longest)
+        e->copied |= COPY_ROWS;
     if (e->kind == B_REDUCE && turn_may(o->p, e, 0)) {
         product *x = arena_room(o->a, 1, sizeof *x);
         if (!x) return STC_ERR_MEMORY;

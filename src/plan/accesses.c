@@ -43,7 +43,7 @@ int plan_access_add(plan *pl, bexpr *e)
         for (int m = 0; same && m < order; m++)
             same = affine_equal(&x->sub[m], &e->sub[m]);
         if (!same) continue;
-        pl->access[k].turned |= e->turned;
+        pl->access[k].copied |= e->copied;
         return e->mark = k;
     }
     if (pl->naccess == PLAN_ACCESSES) {
@@ -58,7 +58,7 @@ int plan_access_add(plan *pl, bexpr *e)
                    .sub = e->sub,
                    .pad = e->pad,
                    .waits = e->waits,
-                   .turned = e->turned,
+                   .copied = e->copied,
                    .native = pl->p->tensor[e->tensor].role == ROLE_WORK ||
                              precompute_of(pl, e->tensor),
                    .group = pl->group};

@@ -94,12 +94,14 @@ static void loop_order(const state *st, const paccess *x, int order, int *mode)
     }
 }
 
-const level_kind *converted_level(const format *f, int order, int l)
+const level_kind *converted_level(const format *f, const paccess *x, int l)
 {
+    const int order = f->order;
     bool full = true;
     for (int k = 0; k < f->levels; k++)
         full = full && (format_props(f, k) & PROP_FULL);
-    const bool rows = order > 1 && l == 0 && (format_props(f, 0) & PROP_FULL);
+    const bool rows =
+        order > 1 && l == 0 && (format_props(f, 0) & PROP_FULL || x->copied & COPY_ROWS);
     return full || rows ? level_full() : level_sparse();
 }
 
@@ -139,7 +141,7 @@ static void converted_format(const state *st, const paccess *x, format *f)
     if (in_order && plan_stream_rows(st->pl, &t->fmt, x->sub, f)) return;
     format_init(f, t->order);
     for (int l = 0; l < t->order; l++)
-        format_set(f, l, converted_level(&t->fmt, t->order, l), mode[l], 0);
+        format_set(f, l, converted_level(&t->fmt, x, l), mode[l], 0);
 }
 
 /* At a leaf, where all loops around are known: converts what is marked. */

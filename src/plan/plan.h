@@ -38,7 +38,7 @@ typedef struct paccess {
     const affine *sub; /* by mode                                          */
     bool pad;
     bool waits;      /* in a side that may not be taken                  */
-    bool turned;     /* a copy pays if the innermost loop goes across it */
+    uint8_t copied;  /* COPY_… */
     uint64_t reads;  /* accesses: what its computed subscripts are made of */
     int group;       /* accesses of different terms stay apart           */
     const char *why; /* set: it must be converted, for this reason       */
@@ -477,7 +477,7 @@ stc_status plan_build(plan *pl);
 /* analyze.c: fills in every loop's info, converting what must be; and the kind of
  * a conversion's level l, of those in loop order, for an operand of format f. */
 stc_status plan_analyze(plan *pl);
-const level_kind *converted_level(const format *f, int order, int l);
+const level_kind *converted_level(const format *f, const paccess *x, int l);
 
 /* streams.c: the format of runs in which a stream of format f is read, or made, where
  * loops are over its modes; false: it is no stream, or has none here. */

@@ -93,8 +93,7 @@ static bool all_full(const plan *pl, const paccess *x)
     const prog_tensor *t = &pl->p->tensor[x->source];
     for (int l = 0; l < x->levels; l++)
         if (!(x->level[l].props & PROP_FULL)) return false;
-    return t->order == 0 ||
-           converted_level(&t->fmt, t->order, t->order - 1)->props & PROP_FULL;
+    return t->order == 0 || converted_level(&t->fmt, x, t->order - 1)->props & PROP_FULL;
 }
 
 /* Whether a set leaves out nothing, under any order. */
@@ -261,7 +260,7 @@ static double copied_density(const work *w, priced_access *p, int l)
     double *d = &p->copied[l > 0];
     if (*d > 0) return *d;
     const prog_tensor *t = &w->pl->p->tensor[p->x->source];
-    const bool full = converted_level(&t->fmt, t->order, l)->props & PROP_FULL;
+    const bool full = converted_level(&t->fmt, p->x, l)->props & PROP_FULL;
     return *d = full ? 1 : l == 0 ? first_level : deeper_level;
 }
 
@@ -300,8 +299,8 @@ bool access_turns(const paccess *x, int outermost, int innermost)
     bool rough = false;
     for (int l = 0; l < x->levels; l++)
         rough |= !(x->level[l].props & PROP_ORDERED) || !(x->level[l].props & PROP_UNIQUE);
-    return x->turned && (access_strides(x, innermost) ||
-                         (rough && !affine_has(&x->level[0].at, outermost)));
+    return x->copied & COPY_PAYS && (access_strides(x, innermost) ||
+                                     (rough && !affine_has(&x->level[0].at, outermost)));
 }
 
 double work_of(work *w, const int *seq, double limit, double *inner)
@@ -330,7 +329,8 @@ double work_of(work *w, const int *seq, double limit, double *inner)
     }
     *inner = rounds;
     for (int k = 0; w->n && k < w->count; k++)
-        if (!w->access[k].x->turned && access_strides(w->access[k].x, seq[w->n - 1]))
+        if (!(w->access[k].x->copied & COPY_PAYS) &&
+            access_strides(w->access[k].x, seq[w->n - 1]))
             cost += rounds * strided;
     return cost;
 }
