@@ -219,6 +219,32 @@ START_TEST(rows_are_turned)
 }
 END_TEST
 
+/* What is in groups, or in no order, is copied by rows where its rows are searched more
+ * often than it has entries: by all rows if most have some. */
+START_TEST(rows_are_sought)
+{
+#define GROUPS                                                                             \
+    "tensor A csr i64 [300,300]\nA(i,j) = i + j where (i * 7 + j * 3) %% 11 == 0\n"        \
+    "tensor G %s i64 [300,300]\nG(i,j) = A(i,j)\n"
+    static const char *const rough[] = {"coo", "(i,j) -> (i : dense, j : hashed)",
+                                        "(i,j) -> (i : dense, j : compressed(unordered))"};
+    char text[1000];
+    for (int k = 0; k < 3; k++) {
+        snprintf(text, sizeof text, GROUPS "compact A\n", rough[k]);
+        expect_plan(text, "Y(i,k) = A(i,j)*G(j,k)",
+                    "G is converted to csr: its rows are searched, many times");
+        expect_plan(text, "y(i) = G(i,j)*j", k ? "locate G.0" : "walk G.0");
+    }
+    expect_plan("tensor A csr i64 [300,300]\nA(7,8) = 1\n"
+                "tensor G coo i64 [300,300]\nG(1,2) = 3\nG(9,5) = 4\n",
+                "Y(i,k) = A(i,j)*G(j,k)", "seek G.0");
+    snprintf(text, sizeof text, GROUPS, "coo");
+    expect_plan(text, "Y(i,j) = G(i,j) + G(j,i)", "G is converted to csc");
+    expect_plan("tensor G coo i64 [300,300]\nG(1,2) = 3\nG(9,5) = 4\n",
+                "Y(i,j) = G(i,j) + G(j,i)", "G is converted to dcsc");
+}
+END_TEST
+
 /* A result whose rows go along another index than those of what is added to it is a copy of
  * a step that is stored the other way. */
 START_TEST(results_are_turned)
@@ -677,6 +703,7 @@ Suite *suite_opt(void)
     tcase_add_test(t, nothing_is_no_factor);
     tcase_add_test(t, plans_say_why);
     tcase_add_test(t, rows_are_turned);
+    tcase_add_test(t, rows_are_sought);
     tcase_add_test(t, results_are_turned);
     tcase_add_loop_test(t, others_stay, 0, 4);
     tcase_add_test(t, planned_once_for_statistics);
