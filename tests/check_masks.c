@@ -51,6 +51,11 @@ START_TEST(new_tensors)
     PRINTS(DATA
            "tensor E csr f64 [3,3] fill inf\nE(i,j) = A(i,j) where A(i,j) > 3\nprint E",
            "csr f64 [3,3] fill inf, 1 stored\n(2,0) 5\n");
+    /* rows that are appended are kept, whatever is left out of them */
+    PRINTS(DATA "tensor y rle f64 [4,3]\ny(j,i) = sum(k: A(k,i)) where x(j) > 15\nprint y",
+           "0  0  0\n5  3  0\n5  3  0\n5  3  0\n");
+    PRINTS(DATA "tensor y lz77 f64 [2,2]\ny(i,j) = sum(k: x(k)) where 2\nprint y",
+           "100  100\n100  100\n");
 }
 END_TEST
 

@@ -342,7 +342,8 @@ static stc_status build_whole(builder *b, int target, list *out)
     store->append = true;
     stc_status st = reach_ask(pl, store, b->root, b->fill);
     if (st) return st;
-    if (b->fill && format_stores_all(&pl->p->tensor[target].fmt))
+    const format *f = &pl->p->tensor[target].fmt;
+    if (b->fill && format_stores_all(f) && format_finds_places(f)) /* none is appended */
         store->guard = only_where(pl, b->root, *b->fill);
     return nest_build(pl, b->shared.index, b->shared.n, b->space, 0, b->root, store, out);
 }
