@@ -7,11 +7,11 @@
  * --only allows just these features, --with puts them into every case, --threads
  * has loops shared in every way that a case is run, --wide has every case at sizes at which
  * the fast tiers run (one in 150 is by itself). A failing case is shrunk and printed as
- * a script; --case runs one again. The cases run in a child process that tells the parent
- * where it is, so that a crash is a failing case like any other. Exit status 1 if any case
- * failed.
+ * a script; --case runs one again, with --verbose as it was drawn. The cases run in a
+ * child process that tells the parent where it is, so that a crash is a failing case like
+ * any other. Exit status 1 if any case failed.
  */
-#include "gen.h"
+#include "fuzzing.h"
 #include "shrink.h"
 #include <inttypes.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ typedef struct totals {
     uint64_t kind[KINDS], result[KINDS], elements, poisoned, places;
     uint64_t seed; /* of the case that is running */
     unsigned how;
-    bool running;
+    char why[1200]; /* the last one that failed */
 } totals;
 
 typedef struct options {
@@ -44,13 +44,6 @@ typedef struct options {
     uint64_t allowed, forced;
     int failures;
 } options;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* What the built-in names stand for, for counting. */
 static const char *kinds_of(const char *format)
@@ -110,30 +103,38 @@ static const char *way_name(unsigned how, char *buf, size_t size)
     return buf;
 }
 
-/* Shrinks and prints; runs in the parent. */
-static void tell(fcase *c, unsigned how)
+static void show(const fcase *c)
 {
-    char why[1200] = "it doesn't fail any more", way[80];
+    char *script = case_script(c, "");
+    printf("%s", script ? script : "");
+    fflush(stdout);
+    free(script);
+}
+
+/* Shrinks and prints; runs in the parent. What doesn't fail again is told as it was. */
+static void tell(fcase *c, unsigned how, const char *first)
+{
+    char why[1200], way[80];
     uint64_t seed = c->seed;
     bool still = fails(c, how, why, sizeof why);
     if (still) shrink(c, how);
-    if (still) fails(c, how, why, sizeof why);
-    char *script = case_script(c, "");
-    printf("---- FAIL: fuzz --case %" PRIu64 " (%s)\n# %s\n%s", seed,
-           way_name(how, way, sizeof way), why, script ? script : "");
-    fflush(stdout);
-    free(script);
+    if (!still || !fails(c, how, why, sizeof why))
+        snprintf(why, sizeof why, "%.1150s (it doesn't fail any more)", first);
+    printf("---- FAIL: fuzz --case %" PRIu64 " (%s)\n# %s\n", seed,
+           way_name(how, way, sizeof way), why);
+    show(c);
 }
 
 /* Runs cases from number `from` on until time is up; returns at a failure. */
 static bool run_some(const options *o, totals *t, double until)
 {
-    while (now() < until) {
+    while (fuzzing_now() < until) {
         fcase c;
         uint64_t seed = o->one ? o->only_case : o->seed * 1000003u + t->cases;
         gen_case(&c, seed, o->allowed, o->forced, o->wide);
         t->seed = seed;
         count_case(t, &c);
+        if (o->one && o->verbose) show(&c);
         unsigned how[8];
         int n = case_ways(&c, how);
         if (c.wide && n > WIDE_WAYS) n = WIDE_WAYS; /* the oracle is slow */
@@ -141,11 +142,9 @@ static bool run_some(const options *o, totals *t, double until)
             how[k] |= RUN_THREADS;
         for (int k = 0; k < n; k++) {
             t->how = how[k];
-            t->running = true;
-            alarm(c.wide ? 300 : 30);
+            fuzzing_patience(c.wide ? 300 : 30);
             judged j;
             case_judge(&c, how[k], &j);
-            t->running = false;
             t->runs++;
             t->verdict[j.verdict]++;
             t->elements += (uint64_t)j.elements;
@@ -160,6 +159,7 @@ static bool run_some(const options *o, totals *t, double until)
                 printf("# %s: %s\n", c.stmt, j.why);
             if (o->one) printf("# way %u: verdict %d %s\n", how[k], j.verdict, j.why);
             if (j.verdict == CASE_FAIL) {
+                snprintf(t->why, sizeof t->why, "%s", j.why);
                 case_free(&c);
                 return false;
             }
@@ -172,7 +172,7 @@ static bool run_some(const options *o, totals *t, double until)
     return true;
 }
 
-/* One child until it fails, dies or time is up. */
+/* One child until it fails, dies or time is up; t->why says of what. */
 static bool run_child(const options *o, totals *t, double until)
 {
     fflush(stdout);
@@ -184,6 +184,9 @@ static bool run_child(const options *o, totals *t, double until)
     }
     int status = 0;
     if (pid < 0 || waitpid(pid, &status, 0) != pid) return true;
+    if (WIFSIGNALED(status))
+        snprintf(t->why, sizeof t->why, "died of signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -278,14 +281,14 @@ int main(int argc, char **argv)
     totals *t =
         mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (t == MAP_FAILED) return 2;
-    double until = now() + o.seconds;
+    double until = fuzzing_now() + o.seconds;
     int failed = 0;
-    while (now() < until && failed < o.failures) {
+    while (fuzzing_now() < until && failed < o.failures) {
         if (run_child(&o, t, until)) break;
         fcase c;
         gen_case(&c, t->seed, o.allowed, o.forced, o.wide);
         failed++;
-        tell(&c, t->how);
+        tell(&c, t->how, t->why);
         case_free(&c);
         if (o.one) break;
     }

@@ -516,7 +516,7 @@ static void try_one(uint64_t seed, told *out, counts *n, bool verbose)
     const pid_t pid = fork();
     if (pid < 0) exit(2);
     if (pid == 0) {
-        alarm(40); /* before the one of this process */
+        fuzzing_patience(40); /* before the one of this process */
         try_draw(&out->what, seed);
         run(&out->what, out);
         try_free(&out->what);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* Programs after which the machine has all that it keeps, such as its threads. */
-enum { WARM = 100, LINES = 10, SLACK = 4 << 20, PATIENCE = 600 };
+enum { WARM = 100, LINES = 10, SLACK = 4 << 20 };
 /* ASan keeps what is freed for a while: how much is resident says nothing then. */
 #ifdef STC_SAN
 enum { RESIDENT_SAYS = false };
@@ -105,7 +105,6 @@ int main(int argc, char **argv)
     s.empty = s.h.held;
     double next = fuzzing_now() + f.seconds / LINES;
     while (ok && fuzzing_on(&f)) {
-        alarm(PATIENCE); /* others may want the machine for themselves */
         ok = one(&s, gen_next(&f.g));
         if (fuzzing_now() < next) continue;
         next += f.seconds / LINES;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,9 +37,16 @@ void fuzzing_begin(fuzzing *f, int argc, char **argv)
     f->until = fuzzing_now() + f->seconds;
 }
 
+void fuzzing_patience(int seconds)
+{
+    const struct itimerval t = {.it_value.tv_sec = seconds};
+    setitimer(ITIMER_PROF, &t, NULL);
+    alarm(15 * (unsigned)seconds);
+}
+
 bool fuzzing_on(const fuzzing *f)
 {
-    alarm(60);
+    fuzzing_patience(60);
     return fuzzing_now() < f->until;
 }
 

@@ -18,8 +18,11 @@ typedef struct fuzzing {
  * the clock's. The clock starts. */
 void fuzzing_begin(fuzzing *f, int argc, char **argv);
 double fuzzing_now(void);
-/* Whether there is time left. Each call gives the next try a minute: a hang is a
- * failure too. */
+/* Ends the process by a signal when it has computed for so many seconds from now on: a
+ * hang is a failure. By the wall's clock (threads that wait for each other don't compute)
+ * it has 15 times as long, as it may be stopped, or have little of a busy machine. */
+void fuzzing_patience(int seconds);
+/* Whether there is time left. Each call gives the next try a minute. */
 bool fuzzing_on(const fuzzing *f);
 
 /* An stc_alloc_fn whose context is an int64_t: the bytes that are held. */

@@ -155,7 +155,7 @@ stc_status run_in_parts(const parts *x, const char *target, stc_tensor **out)
     stc_split rows[NAMES];
     entries all = {.fn = -1};
     stc_tensor *like = NULL;
-    int n, at = -1;
+    int n = 0, at = -1;
     stc_status st = stc_program_split(x->p, x->name, x->mode, rows, NAMES, &n);
     for (int k = 0; k < n && !st; k++)
         if (rows[k].is_result && strcmp(rows[k].name, target) == 0) at = k;

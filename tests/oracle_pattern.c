@@ -123,9 +123,8 @@ static oreach reach_of_reduction(ostmt *s, const ast *e, const oval *c)
     const stc_type t =
         fn < 0 ? STC_F64 : of_reduce_type(fn, ostmt_type(s, e->child[n], &weak));
     oreach r = REACH_PERHAPS;
-    if (fn >= 0 && !c) r = oracle_some(s, e->child[n], index, n, NULL);
-    if (fn >= 0 && c && of_identity(fn, t, &id))
-        r = exactly(&id, c) ? oracle_some(s, e->child[n], index, n, &id) : REACH_PERHAPS;
+    if (fn >= 0 && of_identity(fn, t, &id) && (!c || exactly(&id, c)))
+        r = oracle_some(s, e->child[n], index, n, &id); /* others leave it as it was */
     s->depth = depth;
     return r;
 }

@@ -3,6 +3,7 @@
  * in a process of its own, so that crashes shrink like wrong results. */
 #include "shrink.h"
 #include "../src/lang/lang.h"
+#include "fuzzing.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ bool fails(const fcase *c, unsigned how, char *why, size_t size)
     pid_t pid = fork();
     if (pid == 0) {
         if (!freopen("/dev/null", "w", stderr)) _exit(0);
-        alarm(20);
+        fuzzing_patience(20);
         case_judge(c, how, j);
         _exit(0);
     }
