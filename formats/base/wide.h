@@ -7,6 +7,8 @@
 #ifndef STC_FORMATS_BASE_WIDE_H
 #define STC_FORMATS_BASE_WIDE_H
 
+#include <stdbool.h>
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WIDE __attribute__((target("avx2,popcnt")))
 #define HAS_WIDE (__builtin_cpu_supports("avx2") != 0)

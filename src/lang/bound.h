@@ -99,7 +99,7 @@ struct bexpr {
     affine *sub;    /* ACCESS: one per mode                                */
     bool pad;       /* ACCESS: outside its bounds it reads as its fill     */
     bool waits;     /* ACCESS: in a side that may not be taken             */
-    uint8_t copied; /* ACCESS: COPY_…                                          */
+    uint8_t copied; /* ACCESS: COPY_PAYS, COPY_ROWS                        */
     int index;      /* INDEX                                               */
     int fn;         /* CALL, REDUCE: fn_id, or -1 for ufn                  */
     vclass cls;     /* CALL: the class fn runs in; REDUCE: of accumulation */
