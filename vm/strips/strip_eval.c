@@ -550,19 +550,38 @@ static void fillbit_bytes(strip *s, int bit, const uint8_t *from, bool fill)
         s->mask[k] &= ~((uint64_t)((from[k] != 0) == fill) << bit);
 }
 
+/* Clears the bit of each of n values that is the fill. */
+#define FILLBITS(CLASS, ctype, same)                                                       \
+    static void fillbits_##CLASS(uint64_t *mask, int bit, const ctype *v, ctype fill,      \
+                                 int n)                                                    \
+    {                                                                                      \
+        for (int k = 0; k < n; k++)                                                        \
+            mask[k] &= ~((uint64_t)(same) << bit);                                         \
+    }
+FILLBITS(U64, uint64_t, v[k] == fill)
+FILLBITS(F64, double, (v[k] == fill) | ((v[k] != v[k]) & (fill != fill)))
+FILLBITS(F32, float, (v[k] == fill) | ((v[k] != v[k]) & (fill != fill)))
+
 static void eval_fillbit(machine *mc, strip *s, const step *x)
 {
     const tensor *t = mc->slot[x->a].t;
     const column *at = &s->place[x->b];
+    const vclass cls = type_class(t->type);
     if (at->form == COL_STEP && t->type == STC_BOOL) {
         fillbit_bytes(s, x->bit, (const uint8_t *)t->vals + at->base, t->fill.i64 != 0);
         return;
     }
-    for (int k = 0; k < s->n; k++) {
-        const value v = load_one(t, at, k);
-        if (class_equal(type_class(t->type), v, t->fill))
-            set_bit(&s->mask[k], x->bit, false);
+    if (at->ranged || at->form == COL_FIXED || t->nvals == 0 || cls > CLASS_F64) {
+        for (int k = 0; k < s->n; k++)
+            if (class_equal(cls, load_one(t, at, k), t->fill))
+                set_bit(&s->mask[k], x->bit, false);
+        return;
     }
+    void *const v = s->scratch;
+    strip_load(t->type, v, t->vals, at, s->n, t->fill);
+    if (cls <= CLASS_U64) fillbits_U64(s->mask, x->bit, v, t->fill.u64, s->n);
+    if (cls == CLASS_F32) fillbits_F32(s->mask, x->bit, v, t->fill.f32, s->n);
+    if (cls == CLASS_F64) fillbits_F64(s->mask, x->bit, v, t->fill.f64, s->n);
 }
 
 static void eval_mark(strip *s, const step *x)
