@@ -245,6 +245,11 @@ struct level_kind {
     stc_status (*put_room)(ctx *cx, level *lv, int64_t n, bool *room);
     int64_t (*put)(level *lv, int64_t parent, int64_t i);
     void (*unput)(level *lv, int64_t pos);
+    /* Optional, in kinds whose positions are in the order of coordinates: the same for n of
+     * them, ascending by parent and coordinate; positions behind each move up by one. Gives
+     * which position, as they were, each comes before. */
+    stc_status (*put_between)(ctx *cx, level *lv, int64_t n, const int64_t *parent,
+                              const int64_t *i, int64_t *before, bool *room);
     /* The fiber below one parent position as memory; VIEW_NONE where it has no
      * such form. parent_coord: the parent level's coordinate (offset, range). */
     void (*view)(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v);

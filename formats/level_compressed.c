@@ -7,6 +7,7 @@
  * stored. Formats paper, §3.1 and appendix A.
  */
 #include "kinds.h"
+#include <string.h>
 
 /* Stands on the coordinate at c->p, with the duplicates that follow it. */
 static void settle(cursor *c)
@@ -119,6 +120,53 @@ static int64_t compressed_locate_many(const level *lv, int64_t parent, const voi
     return there;
 }
 
+/* ---- storing one by one -------------------------------------------------------------- */
+
+/* Arrays of its own, or a pattern's, of which it gets copies; and no number too large. */
+static stc_status room_between(ctx *cx, level *lv, int64_t n, bool *room)
+{
+    index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
+    int64_t all;
+    *room = lv->props & PROP_ORDERED && lv->props & PROP_UNIQUE &&
+            (pos->owned || pos->shared) && (crd->owned || crd->shared) &&
+            size_add(crd->len, n, &all) && (lv->width != 4 || all <= INT32_MAX) &&
+            (crd->width == 8 || lv->base + lv->extent - 1 <= INT32_MAX);
+    if (!*room) return STC_OK;
+    if (index_reserve(cx, crd, all) ||
+        (pos->shared && index_reserve(cx, pos, pos->len + 1)))
+        return cx->diag.status;
+    return all > INT32_MAX ? index_widen(cx, pos) : STC_OK;
+}
+
+/* Coordinates move up once, those behind the last new one first. */
+static stc_status compressed_put_between(ctx *cx, level *lv, int64_t n,
+                                         const int64_t *parent, const int64_t *i,
+                                         int64_t *before, bool *room)
+{
+    index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
+    if (room_between(cx, lv, n, room) || !*room) return cx->diag.status;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t begin = index_get(pos, parent[k]),
+                      end = index_get(pos, parent[k] + 1);
+        before[k] = first_from(crd, false, begin, end - begin, i[k]);
+    }
+    const size_t size = (size_t)crd->stride;
+    for (int64_t k = n, end = crd->len; k-- > 0; end = before[k]) {
+        char *const at = (char *)crd->data + (size_t)before[k] * size;
+        memmove(at + (size_t)(k + 1) * size, at, (size_t)(end - before[k]) * size);
+        index_set(crd, before[k] + k, i[k]);
+    }
+    for (int64_t p = parent[0] + 1, k = 0; p < pos->len; p++) {
+        while (k < n && parent[k] < p)
+            k++;
+        index_set(pos, p, index_get(pos, p) + k);
+    }
+    lv->size = lv->open_count = crd->len += n;
+    return STC_OK;
+}
+
+/* ---- assembly and checks ------------------------------------------------------------- */
+
 static stc_status compressed_coord(ctx *cx, level *lv, int64_t parent, int64_t i,
                                    int64_t *pos)
 {
@@ -196,6 +244,7 @@ const level_kind level_compressed = {
     .next = compressed_next,
     .seek = compressed_seek,
     .locate_many = compressed_locate_many,
+    .put_between = compressed_put_between,
     .view = segments_view,
     .table = segments_table,
     .size = segments_size,

@@ -336,6 +336,51 @@ START_TEST(grows_in_place)
 }
 END_TEST
 
+/* Elements of rows that are compressed cost no pass over all that is stored. */
+START_TEST(grows_between)
+{
+    static const char *const kinds[] = {"i : dense, j : compressed",
+                                        "j : dense, i : compressed(index64)"};
+    char text[600];
+    snprintf(text, sizeof text,
+             "n = 300\ntensor h (i,j) -> (%s) f64 [n,n]\n"
+             "h(i,j) = i where (i + j) %% 3 == 0\nassert stored(h) == 30000\n"
+             "for k in 0:2000 {\nh(k %% n, k * 7 // n) = k + 1\n}\n"
+             "assert stored(h) > 30000 && h(1999 %% 300, 13993 // 300) == 2000",
+             kinds[_i]);
+    expect_within(text, 400000);
+}
+END_TEST
+
+/* Between others, where rows are there and where they aren't; an array that others share.
+ */
+START_TEST(put_between_others)
+{
+    static const char *const kinds[] = {"i : dense, j : compressed",
+                                        "i : compressed, j : compressed",
+                                        "j : compressed(index64), i : compressed"};
+    for (int k = 0; k < 3; k++) {
+        char text[1400];
+        snprintf(text, sizeof text,
+                 "n = 40\ntensor A (i,j) -> (%s) f64 [n,n]\n"
+                 "A(i,j) = i * 100 + j where (i * 7 + j * 3) %% 11 == 0\n"
+                 "tensor B (i,j) -> (%s) f64 [n,n]\nB(i,j) = 2 * A(i,j)\n"
+                 "tensor d dense f64 [n,n]\nd(i,j) = B(i,j)\nwas = stored(A)\n"
+                 "tensor old dense f64 [n,n]\nold(i,j) = A(i,j)\n"
+                 "for k in 0:60 {\n"
+                 "B(k * 17 %% n, k * 29 %% n) += k\nd(k * 17 %% n, k * 29 %% n) += k\n"
+                 "tensor m coo f64 [n,n]\nm(k * 3 %% n, i) = i where i %% 13 == k %% 13\n"
+                 "B(i,j) += m(i,j)\nd(i,j) += m(i,j)\n}\n"
+                 "assert all(i,j: B(i,j) == d(i,j)) && stored(B) > was\n"
+                 "assert all(i,j: A(i,j) == old(i,j)) && stored(A) == was\n"
+                 "tensor C dense f64 [n,n]\nC(i,j) = sum(k: B(i,k) * B(k,j))\n"
+                 "assert all(i,j: C(i,j) == sum(k: d(i,k) * d(k,j)))",
+                 kinds[k], kinds[k]);
+        expect_within(text, 10000000);
+    }
+}
+END_TEST
+
 /* ---- texts, programs, files
  * ---------------------------------------------------------------- */
 
@@ -481,6 +526,8 @@ Suite *suite_slots(void)
     tcase_add_loop_test(c, as_dense, 0, MAPS);
     tcase_add_test(c, too_narrow);
     tcase_add_test(c, grows_in_place);
+    tcase_add_loop_test(c, grows_between, 0, 2);
+    tcase_add_test(c, put_between_others);
     tcase_add_test(c, said);
     tcase_add_test(c, programs);
     tcase_add_test(c, files);

@@ -10,6 +10,8 @@
 #include "../../formats/recipe.h"
 #include "../nest/fibers.h"
 #include "strip.h"
+#include <stdlib.h>
+#include <string.h>
 
 static stc_status outside(machine *mc, const lop *at)
 {
@@ -197,6 +199,74 @@ static bool put_places(tensor *t, const entries *e, int64_t *pos)
     return p != NONE;
 }
 
+/* ---- places between others ----------------------------------------------------------- */
+
+typedef struct missed {
+    int64_t parent, i;
+} missed;
+
+static int by_place(const void *a, const void *b)
+{
+    const missed *x = a, *y = b;
+    if (x->parent != y->parent) return x->parent < y->parent ? -1 : 1;
+    return (x->i > y->i) - (x->i < y->i);
+}
+
+/* The entries that have no place, in the order of those that have; false: some have nothing
+ * above the last level, either. */
+static bool list_missing(const tensor *t, const entries *e, const int64_t *pos, missed *out)
+{
+    const int last = t->fmt.levels - 1;
+    cursor c[STC_MAX_ORDER];
+    int64_t n = 0;
+    for (int64_t k = 0; k < e->n; k++) {
+        if (pos[k] != NONE) continue;
+        out[n] = (missed){stand(t, c, e, k, last), e->coord[last][k]};
+        if (out[n++].parent == NONE) return false;
+    }
+    qsort(out, (size_t)n, sizeof *out, by_place);
+    return true;
+}
+
+/* Values move up as their positions did; new ones are the fill. */
+static void move_values(tensor *t, const int64_t *before, int64_t n)
+{
+    const size_t size = type_size(t->type);
+    for (int64_t k = n, end = t->nvals; k-- > 0; end = before[k]) {
+        char *const at = (char *)t->vals + (size_t)before[k] * size;
+        memmove(at + (size_t)(k + 1) * size, at, (size_t)(end - before[k]) * size);
+        type_store(t->type, t->vals, before[k] + k, t->fill);
+    }
+    t->nvals += n;
+}
+
+/* Puts those that are missing between what is there; *done: false if that can't be. */
+static stc_status put_between(machine *mc, tensor *t, const entries *e, const int64_t *pos,
+                              int64_t n, bool *done)
+{
+    level *const lv = &t->level[t->fmt.levels - 1];
+    *done = false;
+    if (!lv->kind->put_between || !t->vals_owned || t->stains.line) return STC_OK;
+    missed *const new = mem_array(mc->cx, n, sizeof *new);
+    int64_t *const at = mem_array(mc->cx, 3 * n, sizeof *at);
+    stc_status status = new &&at ? STC_OK : mc->cx->diag.status;
+    if (!status && list_missing(t, e, pos, new) &&
+        !(status = tensor_reserve_values(t, t->nvals + n))) {
+        for (int64_t k = 0; k < n; k++) {
+            at[k] = new[k].parent;
+            at[n + k] = new[k].i;
+        }
+        status = lv->kind->put_between(mc->cx, lv, n, at, at + n, at + 2 * n, done);
+        if (!status && *done) move_values(t, at + 2 * n, n);
+    }
+    mem_free(mc->cx, new, (size_t)n * sizeof *new);
+    mem_free(mc->cx, at, (size_t)(3 * n) * sizeof *at);
+    return status;
+}
+
+/* ---- a tensor made anew ---------------------------------------------------------------
+ */
+
 /* What t stores, and at the entries that it doesn't store, its fill. */
 static stc_status with_missing(const tensor *t, const entries *e, const int64_t *pos,
                                entries *all)
@@ -242,10 +312,12 @@ static stc_status make_places(machine *mc, tensor *t, const entries *e,
                               const lop *at)
 {
     bool room;
-    const stc_status status = room_for(t, missing, &room);
+    stc_status status = room_for(t, missing, &room);
     if (status) return status;
     if (room && put_places(t, by_level, pos)) return STC_OK;
-    return grow(mc, t, e, by_level, pos, at);
+    status = put_between(mc, t, by_level, pos, missing, &room);
+    if (status || !room) return status ? status : grow(mc, t, e, by_level, pos, at);
+    return find_places(mc, t, by_level, pos, &missing, at);
 }
 
 static stc_status own_copy(slot *s)
