@@ -6,16 +6,6 @@
  * merged into the *all array*, which is in order and has each coordinate once,
  * and begins anew. At the end the all array becomes an ordinary tensor.
  *
- *     workspace.c  begin, add, end; the choice of a policy; compression
- *     ws_merge.c   the accumulation array into the all array; capacities
- *     ws_sort.c    sorting accumulation indices
- *     ws_pipe.c    sorting and merging on a second thread
- *     ws_NAME.c    the policies: where an entry is put and found again
- *     ws_host.c    those of the host's own
- *     ws_runs.c    the one of workspaces that are read as runs
- *     run_fold.c   rows of runs, folded together
- *     ws_pour.c    those of several machines, put together
- *
  * Coordinates are *labels*: the bits of all of them in one word if they fit,
  * the mode that is stored outermost first, so that labels sort as coordinates
  * do. Otherwise a label has several words, the most significant first.
