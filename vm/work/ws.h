@@ -84,8 +84,8 @@ struct workspace {
     run_fold runs; /* runs: what came, in rows */
     /* compression */
     int64_t *coord[STC_MAX_ORDER], coord_cap, *pos, pos_cap;
-    const char *why;        /* the policy was chosen, for reports                    */
-    int64_t listed, hashed; /* rows that were kept otherwise (super_list.c)       */
+    const char *why; /* the policy was chosen, for reports */
+    int64_t listed;  /* rows that were (super_list.c)      */
 };
 
 /* A policy. */
