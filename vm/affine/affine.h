@@ -233,8 +233,6 @@ bool affine_descend(affine_line *out, int64_t n, const affine_line *x, int64_t l
 /* affine_append.c: the lines of a result that appends, as if all were dense; false: its
  * rows aren't appended in order. */
 bool affine_append_ready(const machine *mc, affine *a);
-/* All places of a result; NONE: they aren't known yet. */
-int64_t affine_places(const tensor *t);
 /* The most places that the nest can add to, of `all`. */
 int64_t affine_most_touched(const machine *mc, const affine *a, int64_t all);
 
