@@ -240,9 +240,9 @@ void stage_spread_match(stage *st);
 stc_status stage_settle(machine *mc, stage *st);
 void stage_spread(machine *mc, stage *st);
 
-/* cascade_place.c: whether sinks of this tree of loops can be done out of turn;
+/* cascade_place.c: whether sinks of t, a part of a tree of loops, can be done out of turn;
  * how this run does them. */
-bool stage_sinks_match(const machine *mc, const loop_tree *t);
+bool stage_sinks_match(const machine *mc, const loop_tree *t, const loop_tree *root);
 void stage_sinks_prepare(machine *mc, stage *st);
 void stage_results_turn(stage *st, uint16_t result);
 stc_status stage_results_leave(machine *mc, stage *st);
