@@ -35,17 +35,10 @@ static bool stored_densely(const format *f)
 void entries_drop(entries *e, value v)
 {
     const vclass c = type_class(e->type);
-    const size_t size = type_size(e->type);
     int64_t n = 0;
     for (int64_t i = 0; i < e->n; i++) {
         if (work_due(e->cx, i)) break;
-        if (class_equal(c, type_load(e->type, e->vals, i), v)) continue;
-        if (n != i) {
-            for (int m = 0; m < e->order; m++)
-                e->coord[m][n] = e->coord[m][i];
-            copy_element(e->vals, n, e->vals, i, size);
-        }
-        n++;
+        if (!class_equal(c, type_load(e->type, e->vals, i), v)) entries_move(e, n++, i);
     }
     e->n = n;
 }

@@ -184,6 +184,14 @@ void copy_element(void *to, int64_t i, const void *from, int64_t j, size_t size)
     memcpy((char *)to + (size_t)i * size, (const char *)from + (size_t)j * size, size);
 }
 
+void entries_move(entries *e, int64_t n, int64_t i)
+{
+    if (n == i) return;
+    for (int m = 0; m < e->order; m++)
+        e->coord[m][n] = e->coord[m][i];
+    copy_element(e->vals, n, e->vals, i, type_size(e->type));
+}
+
 void fill_elements(void *to, int64_t begin, int64_t end, const void *one, size_t size)
 {
     if (begin >= end) return;
@@ -204,7 +212,6 @@ void fill_elements(void *to, int64_t begin, int64_t end, const void *one, size_t
 void entries_sum(entries *e)
 {
     int64_t n = e->n < 1 ? e->n : 1;
-    const size_t size = type_size(e->type);
     for (int64_t i = 1; i < e->n; i++) {
         int m = 0;
         if (work_due(e->cx, i)) return;
@@ -216,12 +223,7 @@ void entries_sum(entries *e)
             type_store(e->type, e->vals, n - 1, value_add(e->type, a, b));
             continue;
         }
-        if (n != i) {
-            for (m = 0; m < e->order; m++)
-                e->coord[m][n] = e->coord[m][i];
-            copy_element(e->vals, n, e->vals, i, size);
-        }
-        n++;
+        entries_move(e, n++, i);
     }
     e->n = n;
 }

@@ -84,6 +84,8 @@ stc_status tensor_walk(walk *w);
 
 /* Copies elements of `size` bytes; fills n of them with one. */
 void copy_element(void *to, int64_t i, const void *from, int64_t j, size_t size);
+/* Entry i to place n of the list. */
+void entries_move(entries *e, int64_t n, int64_t i);
 void fill_elements(void *to, int64_t begin, int64_t end, const void *one, size_t size);
 /* stains.c: at tensor_begin, of what had that generation and will have so many values
  * if that is known (else NONE); fills values [begin, end) or a few more, and gives the

@@ -98,6 +98,23 @@ stc_status refuse_edges(ctx *cx, int64_t parent, int64_t closed);
 /* parents * extent, or an error. */
 stc_status level_size(ctx *cx, int64_t parents, int64_t extent, int64_t *size);
 
+/* Levels with a position for each coordinate of each parent, as the functions of a kind
+ * (extent_ready: check, append_finish); and those with one for each parent. level.c. */
+static inline bool fiber_opens(cursor *c, const level *lv, const cursor *up,
+                               int64_t *parent)
+{
+    int64_t end;
+    cursor_begin(c, lv, up);
+    if (parent_range(up, parent, &end) && lv->extent) return true;
+    cursor_used_up(c);
+    return false;
+}
+void extent_seek(cursor *c, int64_t i);
+int64_t extent_size(const level *lv, int64_t parents);
+stc_status extent_ready(ctx *cx, level *lv, int64_t parents);
+stc_status extent_pack(ctx *cx, level *lv, pack_in *in);
+int64_t chain_size(const level *lv, int64_t parents);
+
 /* Levels with bounds per parent and coordinates (compressed, hashed, rle): as
  * the functions of a kind, and the shared part of appending. segments.c. */
 void segments_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v);
@@ -115,6 +132,14 @@ static inline bool segments_open(cursor *c, const level *lv, const cursor *up)
     return true;
 }
 void segments_table(const level *lv, fiber_table *out);
+/* Cursors over coordinates that lie side by side: one past the positions before `end` that
+ * share that of p; at the group of equal ones that begins at c->p; at the next. */
+int64_t group_end(const level *lv, int64_t p, int64_t end);
+void group_settle(cursor *c);
+void group_open(cursor *c, const level *lv, const cursor *up);
+void group_next(cursor *c);
+/* Appends coordinate i, which comes behind the fiber's last one where it ascends. */
+stc_status segments_coord(ctx *cx, level *lv, int64_t i, bool ascends, int64_t *pos);
 int64_t segments_size(const level *lv, int64_t parents);
 stc_status segments_init(ctx *cx, level *lv, int64_t parents);
 stc_status segments_edges(ctx *cx, level *lv, int64_t parent);

@@ -247,3 +247,37 @@ stc_status level_size(ctx *cx, int64_t parents, int64_t extent, int64_t *size)
                 "%lld x %lld positions of a dense level are more than 64 bits can count",
                 (long long)parents, (long long)extent);
 }
+
+/* ---- a position for each coordinate of each parent ---------------------------------- */
+
+void extent_seek(cursor *c, int64_t i)
+{
+    if (c->hi <= i) cursor_used_up(c);
+}
+
+int64_t extent_size(const level *lv, int64_t parents)
+{
+    int64_t size;
+    return parents != NONE && size_mul(parents, lv->extent, &size) ? size : NONE;
+}
+
+stc_status extent_ready(ctx *cx, level *lv, int64_t parents)
+{
+    return level_size(cx, parents, lv->extent, &lv->size);
+}
+
+stc_status extent_pack(ctx *cx, level *lv, pack_in *in)
+{
+    if (extent_ready(cx, lv, in->parents)) return cx->diag.status;
+    int64_t e = 0;
+    for (int64_t end; (end = work_block(cx, e, in->count)) > e;)
+        for (; e < end; e++)
+            in->pos[e] = in->pos[e] * lv->extent + (in->coord[e] - lv->base);
+    return e < in->count ? cx->diag.status : STC_OK;
+}
+
+int64_t chain_size(const level *lv, int64_t parents)
+{
+    (void)lv;
+    return parents;
+}

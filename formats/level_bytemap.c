@@ -50,12 +50,8 @@ static void settle(cursor *c)
 
 static void bytemap_open(cursor *c, const level *lv, const cursor *up)
 {
-    int64_t parent, end;
-    cursor_begin(c, lv, up);
-    if (!parent_range(up, &parent, &end) || !lv->extent) {
-        cursor_used_up(c);
-        return;
-    }
+    int64_t parent;
+    if (!fiber_opens(c, lv, up, &parent)) return;
     c->aux[0] = c->p = parent * lv->extent; /* the fiber's first position */
     c->end = c->p + lv->extent;
     settle(c);
@@ -187,12 +183,6 @@ static void bytemap_table(const level *lv, fiber_table *out)
                          .hi = lv->base + lv->extent};
 }
 
-static int64_t bytemap_size(const level *lv, int64_t parents)
-{
-    int64_t size;
-    return parents != NONE && size_mul(parents, lv->extent, &size) ? size : NONE;
-}
-
 /* ---- assembly -------------------------------------------------------------------- */
 
 static stc_status words_of(ctx *cx, int64_t size, int64_t *words)
@@ -311,7 +301,7 @@ const level_kind level_bytemap = {
     .put = bytemap_put,
     .view = bytemap_view,
     .table = bytemap_table,
-    .size = bytemap_size,
+    .size = extent_size,
     .append_init = bytemap_init,
     .append_coord = bytemap_coord,
     .append_edges = places_edges,

@@ -9,43 +9,12 @@
 #include "kinds.h"
 #include <string.h>
 
-/* Stands on the coordinate at c->p, with the duplicates that follow it. */
-static void settle(cursor *c)
-{
-    if (c->p >= c->end) {
-        cursor_used_up(c);
-        return;
-    }
-    const index_array *crd = &c->lv->a[STC_CRD];
-    const int64_t i = index_get(crd, c->p);
-    int64_t e = c->p + 1;
-    if (!(c->lv->props & PROP_UNIQUE)) {
-        while (e < c->end && index_get(crd, e) == i)
-            e++;
-    }
-    c->lo = i;
-    c->hi = i + 1;
-    c->pos = c->p;
-    c->pos_end = e;
-}
-
-static void compressed_open(cursor *c, const level *lv, const cursor *up)
-{
-    if (segments_open(c, lv, up)) settle(c);
-}
-
-static void compressed_next(cursor *c)
-{
-    c->p = c->pos_end;
-    settle(c);
-}
-
 /* Gallops, then halves: about log of the distance. */
 static void compressed_seek(cursor *c, int64_t i)
 {
     if (!(c->lv->props & PROP_ORDERED)) {
         while (c->hi <= i)
-            compressed_next(c);
+            group_next(c);
         return;
     }
     if (c->hi > i) return;
@@ -65,7 +34,7 @@ static void compressed_seek(cursor *c, int64_t i)
         }
     }
     c->p = above;
-    settle(c);
+    group_settle(c);
 }
 
 /* The first of positions [p, p + n) with a coordinate of at least i, by halves that are
@@ -170,19 +139,8 @@ static stc_status compressed_put_between(ctx *cx, level *lv, int64_t n,
 static stc_status compressed_coord(ctx *cx, level *lv, int64_t parent, int64_t i,
                                    int64_t *pos)
 {
-    index_array *crd = &lv->a[STC_CRD];
     (void)parent;
-    if (!in_extent(lv, i)) return refuse_append(cx, lv, i, 0);
-    if (crd->len > lv->open_count && lv->props & PROP_ORDERED) {
-        const int64_t last = index_get(crd, crd->len - 1);
-        if (i < last || (i == last && lv->props & PROP_UNIQUE)) {
-            return refuse_append(cx, lv, i, last);
-        }
-    }
-    *pos = crd->len;
-    if (index_push(cx, crd, i)) return cx->diag.status;
-    lv->size = crd->len;
-    return STC_OK;
+    return segments_coord(cx, lv, i, lv->props & PROP_ORDERED, pos);
 }
 
 /* The first thing that is wrong with the fibers' coordinates. */
@@ -240,8 +198,8 @@ const level_kind level_compressed = {
     .props = PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_COMPACT,
     .arrays = 1 << STC_POS | 1 << STC_CRD,
-    .open = compressed_open,
-    .next = compressed_next,
+    .open = group_open,
+    .next = group_next,
     .seek = compressed_seek,
     .locate_many = compressed_locate_many,
     .put_between = compressed_put_between,

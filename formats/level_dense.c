@@ -7,27 +7,13 @@
 
 static void dense_open(cursor *c, const level *lv, const cursor *up)
 {
-    int64_t parent, end;
-    cursor_begin(c, lv, up);
-    if (!parent_range(up, &parent, &end) || !lv->extent) {
-        cursor_used_up(c);
-        return;
-    }
+    int64_t parent;
+    if (!fiber_opens(c, lv, up, &parent)) return;
     c->lo = lv->base;
     c->hi = lv->base + lv->extent;
     c->pos = parent * lv->extent;
     c->pos_end = c->pos + 1;
     c->p = c->end = 0;
-}
-
-static void dense_next(cursor *c)
-{
-    cursor_used_up(c);
-}
-
-static void dense_seek(cursor *c, int64_t i)
-{
-    if (c->hi <= i) cursor_used_up(c);
 }
 
 static void dense_locate(cursor *c, const level *lv, const cursor *up, int64_t i)
@@ -52,12 +38,6 @@ static void dense_table(const level *lv, fiber_table *out)
     *out = (fiber_table){.shape = VIEW_RANGE, .lo = lv->base, .hi = lv->base + lv->extent};
 }
 
-static int64_t dense_size(const level *lv, int64_t parents)
-{
-    int64_t size;
-    return parents != NONE && size_mul(parents, lv->extent, &size) ? size : NONE;
-}
-
 static stc_status dense_init(ctx *cx, level *lv, int64_t parents)
 {
     lv->size = 0;
@@ -72,26 +52,6 @@ static stc_status dense_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int
     return STC_OK;
 }
 
-static stc_status dense_finish(ctx *cx, level *lv, int64_t parents)
-{
-    return level_size(cx, parents, lv->extent, &lv->size);
-}
-
-static stc_status dense_pack(ctx *cx, level *lv, pack_in *in)
-{
-    if (level_size(cx, in->parents, lv->extent, &lv->size)) return cx->diag.status;
-    int64_t e = 0;
-    for (int64_t end; (end = work_block(cx, e, in->count)) > e;)
-        for (; e < end; e++)
-            in->pos[e] = in->pos[e] * lv->extent + (in->coord[e] - lv->base);
-    return e < in->count ? cx->diag.status : STC_OK;
-}
-
-static stc_status dense_check(ctx *cx, level *lv, int64_t parents)
-{
-    return level_size(cx, parents, lv->extent, &lv->size);
-}
-
 const level_kind level_dense = {
     .name = "dense",
     .letter = 'd',
@@ -100,15 +60,15 @@ const level_kind level_dense = {
     .props = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_FULL | PROP_ORDERED | PROP_UNIQUE | PROP_COMPACT,
     .open = dense_open,
-    .next = dense_next,
-    .seek = dense_seek,
+    .next = cursor_used_up,
+    .seek = extent_seek,
     .locate = dense_locate,
     .view = dense_view,
     .table = dense_table,
-    .size = dense_size,
+    .size = extent_size,
     .append_init = dense_init,
     .append_coord = dense_coord,
-    .append_finish = dense_finish,
-    .pack = dense_pack,
-    .check = dense_check,
+    .append_finish = extent_ready,
+    .pack = extent_pack,
+    .check = extent_ready,
 };

@@ -23,39 +23,6 @@ static uint64_t home(int64_t i, int64_t buckets)
     return n >> 32 ? h % n : (h >> 32) * n >> 32;
 }
 
-/* One past the last of the positions before `end` that share that of coordinate p. */
-static int64_t group_end(const level *lv, int64_t p, int64_t end)
-{
-    const index_array *crd = &lv->a[STC_CRD];
-    const int64_t i = index_get(crd, p++);
-    while (!(lv->props & PROP_UNIQUE) && p < end && index_get(crd, p) == i)
-        p++;
-    return p;
-}
-
-static void settle(cursor *c)
-{
-    if (c->p >= c->end) {
-        cursor_used_up(c);
-        return;
-    }
-    c->lo = index_get(&c->lv->a[STC_CRD], c->p);
-    c->hi = c->lo + 1;
-    c->pos = c->p;
-    c->pos_end = group_end(c->lv, c->p, c->end);
-}
-
-static void hashed_open(cursor *c, const level *lv, const cursor *up)
-{
-    if (segments_open(c, lv, up)) settle(c);
-}
-
-static void hashed_next(cursor *c)
-{
-    c->p = c->pos_end;
-    settle(c);
-}
-
 /* A fiber: its coordinates' positions [begin, end), its buckets [first, first + buckets).
  */
 typedef struct fiber {
@@ -245,18 +212,8 @@ static int64_t hashed_put(level *lv, int64_t parent, int64_t i)
 
 static stc_status hashed_coord(ctx *cx, level *lv, int64_t parent, int64_t i, int64_t *pos)
 {
-    index_array *crd = &lv->a[STC_CRD];
     (void)parent;
-    if (!in_extent(lv, i)) return refuse_append(cx, lv, i, 0);
-    if (crd->len > lv->open_count) {
-        const int64_t last = index_get(crd, crd->len - 1);
-        if (i < last || (i == last && lv->props & PROP_UNIQUE))
-            return refuse_append(cx, lv, i, last);
-    }
-    *pos = crd->len;
-    if (index_push(cx, crd, i)) return cx->diag.status;
-    lv->size = crd->len;
-    return STC_OK;
+    return segments_coord(cx, lv, i, true, pos);
 }
 
 static stc_status hashed_pack(ctx *cx, level *lv, pack_in *in)
@@ -330,8 +287,8 @@ const level_kind level_hashed = {
     .props = PROP_UNIQUE | PROP_COMPACT,
     .fixed = PROP_COMPACT,
     .arrays = 1 << STC_POS | 1 << STC_CRD | 1 << STC_AUX,
-    .open = hashed_open,
-    .next = hashed_next,
+    .open = group_open,
+    .next = group_next,
     .locate = hashed_locate,
     .locate_many = hashed_locate_many,
     .put_room = hashed_put_room,

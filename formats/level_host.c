@@ -82,13 +82,7 @@ static void host_seek(cursor *c, int64_t i)
 
 static void host_open(cursor *c, const level *lv, const cursor *up)
 {
-    int64_t parent, end;
-    cursor_begin(c, lv, up);
-    if (!parent_range(up, &parent, &end) || !lv->extent) {
-        cursor_used_up(c);
-        return;
-    }
-    c->p = parent;
+    if (!fiber_opens(c, lv, up, &c->p)) return;
     c->lo = c->hi = lv->base;
     host_seek(c, lv->base);
 }

@@ -39,11 +39,6 @@ static void offset_open(cursor *c, const level *lv, const cursor *up)
     c->p = c->end = 0;
 }
 
-static void offset_next(cursor *c)
-{
-    cursor_used_up(c);
-}
-
 static void offset_locate(cursor *c, const level *lv, const cursor *up, int64_t i)
 {
     int64_t only;
@@ -58,12 +53,6 @@ static void offset_view(const level *lv, int64_t parent, int64_t parent_coord,
     (void)parent;
     (void)parent_coord;
     *v = (fiber_view){.shape = VIEW_NONE}; /* needs two ancestors */
-}
-
-static int64_t offset_size(const level *lv, int64_t parents)
-{
-    (void)lv;
-    return parents;
 }
 
 static stc_status offset_pack(ctx *cx, level *lv, pack_in *in)
@@ -86,10 +75,10 @@ const level_kind level_offset = {
     .props = PROP_ORDERED | PROP_UNIQUE | PROP_BRANCHLESS,
     .fixed = PROP_ORDERED | PROP_UNIQUE | PROP_BRANCHLESS,
     .open = offset_open,
-    .next = offset_next,
+    .next = cursor_used_up,
     .locate = offset_locate,
     .view = offset_view,
-    .size = offset_size,
+    .size = chain_size,
     .pack = offset_pack,
     .check = offset_check,
 };

@@ -36,16 +36,6 @@ static void range_open(cursor *c, const level *lv, const cursor *up)
     c->p = c->end = 0;
 }
 
-static void range_next(cursor *c)
-{
-    cursor_used_up(c);
-}
-
-static void range_seek(cursor *c, int64_t i)
-{
-    if (c->hi <= i) cursor_used_up(c);
-}
-
 static void range_locate(cursor *c, const level *lv, const cursor *up, int64_t i)
 {
     int64_t lo, hi;
@@ -64,38 +54,17 @@ static void range_view(const level *lv, int64_t parent, int64_t parent_coord, fi
     v->end = parent * lv->extent + v->hi;
 }
 
-static int64_t range_size(const level *lv, int64_t parents)
-{
-    int64_t size;
-    return parents != NONE && size_mul(parents, lv->extent, &size) ? size : NONE;
-}
-
-static stc_status range_pack(ctx *cx, level *lv, pack_in *in)
-{
-    if (level_size(cx, in->parents, lv->extent, &lv->size)) return cx->diag.status;
-    int64_t e = 0;
-    for (int64_t end; (end = work_block(cx, e, in->count)) > e;)
-        for (; e < end; e++)
-            in->pos[e] = in->pos[e] * lv->extent + in->coord[e];
-    return e < in->count ? cx->diag.status : STC_OK;
-}
-
-static stc_status range_check(ctx *cx, level *lv, int64_t parents)
-{
-    return level_size(cx, parents, lv->extent, &lv->size);
-}
-
 const level_kind level_range = {
     .name = "range",
     .caps = CAP_ITER | CAP_SEEK | CAP_LOCATE | CAP_PACK | CAP_POSITION,
     .props = PROP_ORDERED | PROP_UNIQUE,
     .fixed = PROP_ORDERED | PROP_UNIQUE,
     .open = range_open,
-    .next = range_next,
-    .seek = range_seek,
+    .next = cursor_used_up,
+    .seek = extent_seek,
     .locate = range_locate,
     .view = range_view,
-    .size = range_size,
-    .pack = range_pack,
-    .check = range_check,
+    .size = extent_size,
+    .pack = extent_pack,
+    .check = extent_ready,
 };

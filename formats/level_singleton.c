@@ -15,20 +15,7 @@ static void settle(cursor *c)
         while (c->p < c->end && index_get(crd, c->p) == unlabeled(lv))
             c->p++;
     }
-    if (c->p >= c->end) {
-        cursor_used_up(c);
-        return;
-    }
-    const int64_t i = index_get(crd, c->p);
-    int64_t e = c->p + 1;
-    if (!(lv->props & PROP_UNIQUE)) {
-        while (e < c->end && index_get(crd, e) == i)
-            e++;
-    }
-    c->lo = i;
-    c->hi = i + 1;
-    c->pos = c->p;
-    c->pos_end = e;
+    group_settle(c);
 }
 
 static void singleton_open(cursor *c, const level *lv, const cursor *up)
@@ -73,12 +60,6 @@ static void singleton_table(const level *lv, fiber_table *out)
                          .stride = crd->stride,
                          .lo = lv->base,
                          .hi = lv->base + lv->extent};
-}
-
-static int64_t singleton_size(const level *lv, int64_t parents)
-{
-    (void)lv;
-    return parents;
 }
 
 /* Parents [*next, end) have no coordinate. */
@@ -141,7 +122,7 @@ const level_kind level_singleton = {
     .next = singleton_next,
     .view = singleton_view,
     .table = singleton_table,
-    .size = singleton_size,
+    .size = chain_size,
     .pack = singleton_pack,
     .check = singleton_check,
 };

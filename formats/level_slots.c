@@ -72,16 +72,7 @@ static void settle(cursor *c)
     const index_array *crd = &c->lv->a[STC_CRD];
     while (c->p < c->end && index_get(crd, c->p) == unlabeled(c->lv))
         c->p++;
-    if (c->p >= c->end) {
-        cursor_used_up(c);
-        return;
-    }
-    c->lo = index_get(crd, c->p);
-    c->hi = c->lo + 1;
-    c->pos = c->p;
-    c->pos_end = c->p + 1;
-    while (c->pos_end < c->end && index_get(crd, c->pos_end) == c->lo)
-        c->pos_end++;
+    group_settle(c);
 }
 
 static void slots_open(cursor *c, const level *lv, const cursor *up)

@@ -7,23 +7,16 @@
  */
 #include "base/job.h"
 #include "internal.h"
-#include <string.h>
 
 /* Drops the entries that another one stands for. */
 static void drop_represented(entries *e, int64_t *pos)
 {
-    const size_t size = type_size(e->type);
     int64_t n = 0;
     for (int64_t i = 0; i < e->n; i++) {
         if (work_due(e->cx, i)) break;
         if (pos[i] == NONE) continue;
-        if (n != i) {
-            for (int m = 0; m < e->order; m++)
-                e->coord[m][n] = e->coord[m][i];
-            copy_element(e->vals, n, e->vals, i, size);
-            pos[n] = pos[i];
-        }
-        n++;
+        entries_move(e, n, i);
+        pos[n++] = pos[i];
     }
     e->n = n;
 }

@@ -66,6 +66,53 @@ static stc_status close_until(ctx *cx, level *lv, int64_t parent, int64_t bound)
     return STC_OK;
 }
 
+int64_t group_end(const level *lv, int64_t p, int64_t end)
+{
+    const index_array *crd = &lv->a[STC_CRD];
+    const int64_t i = index_get(crd, p++);
+    while (!(lv->props & PROP_UNIQUE) && p < end && index_get(crd, p) == i)
+        p++;
+    return p;
+}
+
+void group_settle(cursor *c)
+{
+    if (c->p >= c->end) {
+        cursor_used_up(c);
+        return;
+    }
+    c->lo = index_get(&c->lv->a[STC_CRD], c->p);
+    c->hi = c->lo + 1;
+    c->pos = c->p;
+    c->pos_end = group_end(c->lv, c->p, c->end);
+}
+
+void group_open(cursor *c, const level *lv, const cursor *up)
+{
+    if (segments_open(c, lv, up)) group_settle(c);
+}
+
+void group_next(cursor *c)
+{
+    c->p = c->pos_end;
+    group_settle(c);
+}
+
+stc_status segments_coord(ctx *cx, level *lv, int64_t i, bool ascends, int64_t *pos)
+{
+    index_array *crd = &lv->a[STC_CRD];
+    if (!in_extent(lv, i)) return refuse_append(cx, lv, i, 0);
+    if (crd->len > lv->open_count && ascends) {
+        const int64_t last = index_get(crd, crd->len - 1);
+        if (i < last || (i == last && lv->props & PROP_UNIQUE))
+            return refuse_append(cx, lv, i, last);
+    }
+    *pos = crd->len;
+    if (index_push(cx, crd, i)) return cx->diag.status;
+    lv->size = crd->len;
+    return STC_OK;
+}
+
 stc_status segments_edges(ctx *cx, level *lv, int64_t parent)
 {
     if (parent < lv->edges) return refuse_edges(cx, parent, lv->edges);

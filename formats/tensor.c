@@ -487,6 +487,14 @@ static int64_t count_places(const level *lv)
     return n;
 }
 
+int64_t tensor_places(const tensor *t)
+{
+    int64_t places = 1;
+    for (int l = 0; l < t->fmt.levels && places != NONE; l++)
+        places = t->level[l].kind->size(&t->level[l], places);
+    return places;
+}
+
 int64_t tensor_stored(const tensor *t)
 {
     int64_t n = t->nvals;

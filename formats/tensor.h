@@ -133,6 +133,8 @@ stc_status tensor_check(tensor *t);
 /* The same, though it may have passed before. */
 stc_status tensor_check_afresh(tensor *t);
 int64_t tensor_stored(const tensor *t);
+/* Of the last level, as far as its kinds say so beforehand; else NONE. */
+int64_t tensor_places(const tensor *t);
 uint64_t tensor_bytes(const tensor *t);
 
 /* Entries: coordinates by mode, and values, all plain arrays. Who lists many may do so

@@ -518,7 +518,7 @@ static const struct {
 } wide_statements[] = {
     {"tensor R csr\nR(i,j) = L(i,k) * L(k,j)", "scatter F64 MUL ADD, 32 bits"},
     {"tensor R csr\nR(i,j) = L(i,k) * L(k,j) with reorder(i,k,j), workspace(hash)",
-     "many F64 MUL ADD, 32 bits"},
+     "list F64 MUL ADD, 32 bits"},
     {"tensor R csr\nR(i,j) = M(i,k) * L(k,j)", "scatter F64 MUL ADD, 32 bits"},
     {"tensor R csr\nR(i,j) = L(i,k) * M(k,j)", "scatter F64 MUL ADD, 32 bits"},
     {"R(i) = L(i,j) * x(j)", "dot_fiber F64 plus_times, 32 bits"},

@@ -5,7 +5,6 @@
  */
 #include "context.h"
 #include <stdio.h>
-#include <string.h>
 
 void text_init(textbuf *t, ctx *cx)
 {

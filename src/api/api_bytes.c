@@ -7,9 +7,7 @@
 #include "api.h"
 #include "../io/output.h"
 #include "../io/read.h"
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define STB_MAX ((int64_t)1 << 30) /* no sane program is larger than a gigabyte */
 

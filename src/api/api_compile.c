@@ -67,10 +67,11 @@ stc_status compile_statement(arena *a, scope *sc, program *p, const source *src,
 {
     const uint64_t start = now_ticks();
     bstmt *b = NULL;
-    stc_status st =
-        statement->kind == N_ASSIGN  ? bind_assignment(a, sc, src, p, statement, &b)
-        : statement->kind == N_VALUE ? bind_value(a, sc, src, p, statement->child[0], &b)
-                                     : bind_scalar(a, sc, src, p, statement, &b);
+    const bool alone = statement->kind == N_VALUE;
+    stc_status st = statement->kind == N_ASSIGN
+                        ? bind_assignment(a, sc, src, p, statement, &b)
+                        : bind_value(a, sc, src, p, alone ? statement->child[0] : statement,
+                                     !alone, &b);
     times->bind += (double)(now_ticks() - start);
     if (st) return st;
     if (texts) bound_print(b, p, &texts->bound);

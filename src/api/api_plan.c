@@ -23,7 +23,6 @@
  * code runs as it stands.
  */
 #include "api.h"
-#include <string.h>
 
 enum {
     VARIANTS = PLANS_MAX - 1, /* that are kept                                           */

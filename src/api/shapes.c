@@ -26,47 +26,16 @@ static bool dim_value(const solver *s, int slot, int mode, int64_t *out)
     return true;
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    const int64_t q = a / b;
-    return q - (a % b != 0 && a < 0);
-}
-
 /* The value of an extent as far as it is known; recursion goes to earlier
  * rows only. */
 static bool ext_value(const solver *s, int id, int64_t *out)
 {
     const extent *e = &s->p->ext[id];
     int64_t a = 0, b = 0;
-    if (e->op == EXT_CONST) {
-        *out = e->k;
-        return true;
-    }
+    if (e->op == EXT_SPAN) return false;
     if (e->op == EXT_DIM) return dim_value(s, e->a, e->b, out);
-    if (!ext_value(s, e->a, &a)) return false;
-    switch ((ext_op)e->op) {
-    case EXT_ADD:
-        return ext_value(s, e->b, &b) && !__builtin_add_overflow(a, b, out);
-    case EXT_MULC:
-        return !__builtin_mul_overflow(a, e->k, out);
-    case EXT_ADDC:
-        return !__builtin_add_overflow(a, e->k, out);
-    case EXT_FLOORDIV:
-        if (e->k <= 0) return false;
-        *out = floor_div(a, e->k);
-        return true;
-    case EXT_MIN:
-        if (!ext_value(s, e->b, &b)) return false;
-        *out = a < b ? a : b;
-        return true;
-    case EXT_MUL:
-        return ext_value(s, e->b, &b) && !__builtin_mul_overflow(a, b, out);
-    case EXT_MAX0:
-        *out = a > 0 ? a : 0;
-        return true;
-    default:
-        return false;
-    }
+    return (e->op == EXT_CONST || ext_value(s, e->a, &a)) &&
+           (!extent_of_two(e) || ext_value(s, e->b, &b)) && extent_value(e, a, b, out);
 }
 
 /* Makes extent `id` equal v, if it is an unknown size plus a constant. */

@@ -3,7 +3,6 @@
 #include "cli.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 int cmd_dump(cli *c, const args *a)
 {

@@ -4,7 +4,6 @@
 #include "cli.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 int output_write(cli *c, const stc_tensor *t, const char *path, double *save)
 {

@@ -6,15 +6,6 @@
  * a tensor d_A for each A asked for. Every access A(p(i), j) on the way becomes one
  * statement d_A(p(i), j) += …, and is sampled where A is stored, if A is sparse. What comes
  * out is planned like any text: no kernel knows of derivatives.
- *
- *     grad.c     statements, last one first
- *     chain.c    down an expression, from what depends on it to its accesses
- *     active.c   what depends on what is asked for; what has no derivative
- *     spread.c   an access's share: the statement that adds it up
- *     ranges.c   indices keep the ranges that they had
- *     rules.c    the derivatives of functions, as texts with operands put in
- *     value.c    bound expressions → syntax trees
- *     tree.c     syntax trees, simplified while they are made
  */
 #ifndef STC_GRAD_H
 #define STC_GRAD_H

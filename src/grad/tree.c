@@ -29,13 +29,7 @@ ast *tree_node(grad *g, ast_kind kind, int count)
         return grad_refuse(g, g->step->st->at,
                            "the derivative is too large (more than %d operations)",
                            NODES_MAX);
-    ast *const e = arena_alloc(g->a, sizeof *e);
-    if (!e || (count && !(e->child = arena_array(g->a, count, sizeof *e->child))))
-        return NULL;
-    e->kind = (uint8_t)kind;
-    e->count = count;
-    e->name = "";
-    return e;
+    return ast_new(g->a, kind, (span){0}, count);
 }
 
 ast *tree_number(grad *g, double v)

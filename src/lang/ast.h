@@ -125,6 +125,7 @@ typedef enum ast_op {
 #undef OPERATOR
         OPR_COUNT
 } ast_op;
+extern const uint8_t ast_precedence[OPR_COUNT];
 
 typedef struct ast ast;
 struct ast {

@@ -146,28 +146,15 @@ stc_status bind_assignment(arena *a, scope *s, const source *src, program *p,
     return STC_OK;
 }
 
-stc_status bind_scalar(arena *a, scope *s, const source *src, program *p,
-                       const ast *expression, bstmt **out)
-{
-    binder b;
-    begin(&b, a, s, src, p);
-    bstmt *st = arena_alloc(a, sizeof *st);
-    if (!st) return p->cx->diag.status;
-    st->at = expression->at;
-    if (settle(&b, st, OPR_NONE, bind_terms(&b, expression)) != STC_OK) return undo(&b);
-    *out = st;
-    return STC_OK;
-}
-
 stc_status bind_value(arena *a, scope *s, const source *src, program *p,
-                      const ast *expression, bstmt **out)
+                      const ast *expression, bool scalar, bstmt **out)
 {
     binder b;
     begin(&b, a, s, src, p);
     bstmt *st = arena_alloc(a, sizeof *st);
     if (!st) return p->cx->diag.status;
     st->at = expression->at;
-    stc_status status = bind_appearing(&b, expression);
+    stc_status status = scalar ? STC_OK : bind_appearing(&b, expression);
     if (status == STC_OK) status = settle(&b, st, OPR_NONE, bind_terms(&b, expression));
     if (status != STC_OK) return undo(&b);
     *out = st;

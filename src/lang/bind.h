@@ -1,25 +1,5 @@
 /* bind.h: what the parts of binding share.
  *
- *     bind.c          statements: terms, implied sums, the target; rolling back
- *     bind_expr.c     expressions: names → tensors, indices, functions
- *     bind_access.c   accesses: subscripts → affine functions of indices
- *     bind_computed.c subscripts that are computed, x(p(i))
- *     bind_type.c     types: promotion, weak literals, conversions
- *     bind_value.c    expressions by themselves: which of their names are indices
- *     bind_asked.c    what is asked of the session: clock(), size(A,k), stored(A)
- *     bind_extent.c   ranges of indices, and what must hold of shapes
- *     bind_target.c   the left side: which tensor it is, whether it's injective
- *     bind_fn.c       the user's functions, specialised by types
- *     bind_host.c     the host's functions: which signature
- *     bind_note.c     notes on implied sums
- *     bind_words.c    reductions that are made of others
- *     bind_range.c    ranges of reductions that depend on other indices
- *     bind_where.c    masks: e where m
- *     bind_truth.c    counts of which only the truth is asked
- *     bind_props.c    what is said of either
- *     fn_algebra.c    what a function is where its algebra leaves it out
- *     literal.c       constants
- *
  * A binder is one statement's. The tree of the right side is bound first, with
  * tensors entered in the program as they are met; then the target is chosen,
  * ranges are solved, and the scope learns of the target. Whatever fails, the

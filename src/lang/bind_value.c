@@ -8,12 +8,6 @@
 
 #include <string.h>
 
-/* The reductions around the place that is looked at, innermost first. */
-typedef struct around {
-    const ast *reduction;
-    const struct around *outer;
-} around;
-
 typedef struct appearing {
     const binder *b;
     const ast *name[STC_MAX_ORDER];
@@ -21,20 +15,11 @@ typedef struct appearing {
     const ast *beyond; /* one more than a tensor can have, NULL: none */
 } appearing;
 
-static bool is_bound(const around *in, const char *name)
-{
-    for (; in; in = in->outer) {
-        for (int i = 0; i + 1 < in->reduction->count; i++)
-            if (!strcmp(in->reduction->child[i]->name, name)) return true;
-    }
-    return false;
-}
-
 /* In subscripts all names but scalars' are indices. */
 static void note(appearing *f, const around *in, const ast *e, bool subscript)
 {
     const scope_tensor *const t = scope_find_tensor(f->b->s, e->name);
-    if (is_bound(in, e->name) || (t && (!subscript || t->order == 0))) return;
+    if (around_binds(in, e->name) || (t && (!subscript || t->order == 0))) return;
     for (int i = 0; i < f->n; i++)
         if (!strcmp(f->name[i]->name, e->name)) return;
     if (f->n == STC_MAX_ORDER) {

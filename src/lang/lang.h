@@ -103,14 +103,11 @@ stc_status literal_type(const source *src, const ast *node, stc_type *out);
  * assigned anew gets a new slot; reads on the right side are of the old one. */
 stc_status bind_assignment(arena *a, scope *s, const source *src, program *p,
                            const ast *statement, bstmt **out);
-/* A scalar expression (conditions of if and while): bound as an assignment to
- * an anonymous scalar of its own type. */
-stc_status bind_scalar(arena *a, scope *s, const source *src, program *p,
-                       const ast *expression, bstmt **out);
 /* An expression by itself: a value. Its free indices, in order of appearance, are those
- * of an anonymous tensor; no sum is implied. */
+ * of an anonymous tensor; no sum is implied. Of a scalar (conditions of if and while) there
+ * are none. */
 stc_status bind_value(arena *a, scope *s, const source *src, program *p,
-                      const ast *expression, bstmt **out);
+                      const ast *expression, bool scalar, bstmt **out);
 /* Whether an operand's name says what the session is to be asked for: "clock()",
  * "size(A,1)", "stored(A)". */
 bool name_is_asked(const char *name);
@@ -156,7 +153,17 @@ uint8_t reduce_flags(const bexpr *e);
  * some (of a difference: `+`, in place of the call itself), -1: there is none. */
 int expr_combiner(const bexpr *e);
 
-/* nodes.c: nodes of typed expressions, NULL if there is no memory, or an operand is NULL.
+/* The reductions around a place in a tree, innermost first; whether one binds that name. */
+typedef struct around {
+    const ast *reduction;
+    const struct around *outer;
+} around;
+bool around_binds(const around *in, const char *name);
+
+/* nodes.c: a node of a tree with room for its children; a copy with the same children. */
+ast *ast_new(arena *a, ast_kind kind, span at, int count);
+ast *ast_like(arena *a, const ast *n);
+/* … nodes of typed expressions, NULL if there is no memory, or an operand is NULL.
  * One like e, its so many arguments to be filled in; a copy of all below e, that shares
  * subscripts and the lists of indices; x where `is` holds, else y. */
 bexpr *expr_new(arena *a, bkind kind, stc_type type, span at, int nargs);

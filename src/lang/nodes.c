@@ -1,8 +1,41 @@
-/* nodes.c: making nodes of typed expressions, for those who rewrite them.
+/* nodes.c: making nodes of trees and of typed expressions, for those who rewrite them.
  *
  * All give NULL when memory is out, and take NULL for operands that failed before.
  */
 #include "lang.h"
+
+#include <string.h>
+
+ast *ast_new(arena *a, ast_kind kind, span at, int count)
+{
+    ast *n = arena_alloc(a, sizeof *n);
+    if (!n || (count && !(n->child = arena_array(a, count, sizeof *n->child)))) return NULL;
+    n->kind = (uint8_t)kind;
+    n->at = at;
+    n->name = "";
+    n->count = count;
+    n->height = count ? 2 : 1;
+    return n;
+}
+
+ast *ast_like(arena *a, const ast *n)
+{
+    ast *const c = ast_new(a, n->kind, n->at, n->count);
+    if (!c) return NULL;
+    ast **const child = c->child;
+    *c = *n;
+    c->child = child;
+    if (n->count) memcpy(child, n->child, (size_t)n->count * sizeof *child);
+    return c;
+}
+
+bool around_binds(const around *in, const char *name)
+{
+    for (; in; in = in->outer)
+        for (int i = 0; i + 1 < in->reduction->count; i++)
+            if (!strcmp(in->reduction->child[i]->name, name)) return true;
+    return false;
+}
 
 bexpr *expr_new(arena *a, bkind kind, stc_type type, span at, int nargs)
 {

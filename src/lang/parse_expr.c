@@ -12,12 +12,6 @@
 
 #include <math.h>
 
-static const uint8_t precedence_of[OPR_COUNT] = {
-#define OPERATOR(NAME, symbol, precedence) [OPR_##NAME] = precedence,
-    AST_OPERATORS(OPERATOR)
-#undef OPERATOR
-};
-
 enum { COMPARISON = 3 };
 
 static ast *binary_from(parser *p, int least);
@@ -322,7 +316,7 @@ static ast *binary_from(parser *p, int least)
     for (bool compared = false; left;) {
         const bool within = at_membership(p, left, least);
         const bool ends = !within && p->tok.kind != T_OP;
-        const int strength = within || ends ? COMPARISON : precedence_of[p->tok.word];
+        const int strength = within || ends ? COMPARISON : ast_precedence[p->tok.word];
         if (ends || strength < least) return left;
         if (compared && strength == COMPARISON)
             return parse_fail(p, p->tok.at, "comparisons don't chain: join them with `&&`");

@@ -2,12 +2,6 @@
  * nodes, and saying what was expected. By recursive descent, one token ahead;
  * operators by precedence climbing. Every function gives NULL (or false) after
  * an error, and the diag is filled.
- *
- *     parser.c        what they share; assignments, and which statement it is
- *     parse_flow.c    loops, conditions, defs, what is printed
- *     parse_expr.c    expressions
- *     parse_decl.c    tensors and formats
- *     parse_fn.c      functions and schedules
  */
 #ifndef STC_LANG_PARSER_H
 #define STC_LANG_PARSER_H

@@ -9,7 +9,7 @@
 
 enum { WEAKEST = 0, COMPARISON = 3, STRONGEST = 12 };
 
-static const uint8_t precedence_of[OPR_COUNT] = {
+const uint8_t ast_precedence[OPR_COUNT] = {
 #define OPERATOR(NAME, symbol, precedence) [OPR_##NAME] = precedence,
     AST_OPERATORS(OPERATOR)
 #undef OPERATOR
@@ -22,12 +22,12 @@ static int strength(const ast *e)
 {
     if (e->kind == N_WHERE) return WEAKEST;
     if (e->kind == N_UNARY) return PRECEDENCE_UNARY;
-    return e->kind == N_BINARY ? precedence_of[e->op] : STRONGEST;
+    return e->kind == N_BINARY ? ast_precedence[e->op] : STRONGEST;
 }
 
 static void write_binary(const ast *e, textbuf *out)
 {
-    const int own = precedence_of[e->op];
+    const int own = ast_precedence[e->op];
     const bool power = e->op == OPR_POW;
     write(e->child[0], own + (power || own == COMPARISON), out);
     text_add(out, power ? "**" : " %s ", ast_op_symbol(e->op));

@@ -42,7 +42,7 @@ static stc_status compile_step(arena *a, program *p, const source *src, bstmt *s
     if (!st) st = schedule_check(pl);
     if (st) return st;
     if (texts && texts->plan) plan_print(pl, texts->plan);
-    if (texts && texts->lattice) lattice_print(pl, texts->lattice);
+    if (texts && texts->lattice) lattice_print(pl, pl->root, texts->lattice);
     const uint64_t planned = now_ticks();
     st = lower_plan(pl);
     if (times) {

@@ -260,7 +260,7 @@ static void lower_stored(lowering *lo, const loop_late *l)
 }
 
 /* What a loop opens is no longer there after it. */
-static uint16_t *subsects_within(lowering *lo, const uint16_t *around)
+static uint16_t *subsects_within(lowering *lo, const uint16_t *outer)
 {
     const int64_t n = (int64_t)lo->pl->naccess * STC_MAX_ORDER + 1;
     uint16_t *in = arena_room(lo->pl->a, n, sizeof *in);
@@ -268,8 +268,8 @@ static uint16_t *subsects_within(lowering *lo, const uint16_t *around)
         lo->status = STC_ERR_MEMORY;
         return lo->subsect;
     }
-    if (around)
-        memcpy(in, around, (size_t)n * sizeof *in);
+    if (outer)
+        memcpy(in, outer, (size_t)n * sizeof *in);
     else
         memset(in, 0xff, (size_t)n * sizeof *in);
     return in;

@@ -63,7 +63,7 @@ static bounds of_set(lowering *lo, const pset *s, int index)
     return none;
 }
 
-static int extent_value(lowering *lo, int ext)
+static int extent_of(lowering *lo, int ext)
 {
     const int r = lower_vreg(lo);
     EMIT(lo, OP_EXTENT, r, ext);
@@ -96,33 +96,33 @@ static bool walks_all(const lowering *lo, const cin *loop)
 static void go_on(lowering *lo, const cin *loop, uint16_t *first, uint16_t *end)
 {
     const bounds b = of_set(lo, loop->space, loop->index);
-    int hi = extent_value(lo, lo->pl->s->index[loop->index].hi);
+    int hi = extent_of(lo, lo->pl->s->index[loop->index].hi);
     if (b.hi >= 0) hi = call(lo, FN_MIN, hi, b.hi);
     *first = (uint16_t)loop->since;
-    *end = set_extent(lo, call(lo, FN_MAX, hi, extent_value(lo, loop->since)));
+    *end = set_extent(lo, call(lo, FN_MAX, hi, extent_of(lo, loop->since)));
 }
 
 void lower_since(lowering *lo, const cin *c)
 {
     const int i = lo->pl->s->index[c->index].lo;
-    EMIT(lo, OP_BOUND, c->source, i < 0 ? integer(lo, 0) : extent_value(lo, i));
+    EMIT(lo, OP_BOUND, c->source, i < 0 ? integer(lo, 0) : extent_of(lo, i));
 }
 
 void lower_ended(lowering *lo, const cin *loop, uint16_t end)
 {
-    if (loop->since) EMIT(lo, OP_BOUND, loop->since, extent_value(lo, end));
+    if (loop->since) EMIT(lo, OP_BOUND, loop->since, extent_of(lo, end));
 }
 
 /* The range's extents from what comparisons leave of those it has. */
 static void narrow(lowering *lo, const bounds *b, uint16_t *first, uint16_t *end)
 {
     if (b->lo < 0 && b->hi < 0) return;
-    int hi = extent_value(lo, *end);
+    int hi = extent_of(lo, *end);
     if (b->hi >= 0) hi = call(lo, FN_MIN, hi, b->hi);
     *end = set_extent(lo, hi);
     if (b->lo < 0) return;
     int from = b->lo;
-    if (*first != ROOT) from = call(lo, FN_MAX, from, extent_value(lo, *first));
+    if (*first != ROOT) from = call(lo, FN_MAX, from, extent_of(lo, *first));
     *first = set_extent(lo, call(lo, FN_MIN, from, hi));
 }
 
@@ -143,9 +143,9 @@ void lower_pin(lowering *lo, const cin *loop)
         EMIT(lo, OP_WITHIN, at, i->hi);
         return;
     }
-    const int lo_end = i->lo < 0 ? integer(lo, 0) : extent_value(lo, i->lo);
+    const int lo_end = i->lo < 0 ? integer(lo, 0) : extent_of(lo, i->lo);
     const int above = call(lo, FN_GE, to, lo_end);
-    const int here = call(lo, FN_AND, above, call(lo, FN_LT, to, extent_value(lo, i->hi)));
+    const int here = call(lo, FN_AND, above, call(lo, FN_LT, to, extent_of(lo, i->hi)));
     const int pinned = lower_vreg(lo);
     EMIT(lo, OP_FN3, pinned, FN_SELECT, CLASS_I64, here, to, integer(lo, -1));
     EMIT(lo, OP_INDEX, at, pinned);

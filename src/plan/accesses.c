@@ -5,7 +5,6 @@
  * filtered product; array programming paper, appendix A.3).
  */
 #include "plan.h"
-#include <string.h>
 
 stc_status access_set_format(plan *pl, paccess *x, const format *f)
 {

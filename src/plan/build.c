@@ -350,12 +350,6 @@ static stc_status build_whole(builder *b, int target, list *out)
 
 /* ---- the statement ------------------------------------------------------------------ */
 
-/* Whether a format is assembled while loops over its modes run. */
-static bool appendable(const format *f)
-{
-    return format_is_plain(f) && format_appends(f);
-}
-
 static bool reads_target(const plan *pl)
 {
     for (int k = 0; k < pl->naccess; k++)
@@ -377,7 +371,8 @@ static int assembly_slot(const builder *b, cin_kind *last)
 {
     plan *pl = b->pl;
     const prog_tensor *of = &pl->p->tensor[pl->s->target];
-    const bool direct = appendable(&of->fmt) || b->native == NATIVE_LEVELS;
+    const bool direct = (format_is_plain(&of->fmt) && format_appends(&of->fmt)) ||
+                        b->native == NATIVE_LEVELS;
     const bool runs = direct && shares_runs(pl, &of->fmt);
     *last = direct && !runs ? CIN_MOVE : CIN_CONVERT;
     if (direct && !runs && !reads_target(pl) && of->role != ROLE_INOUT)

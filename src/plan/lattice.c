@@ -11,7 +11,6 @@
  * only in the second table, which is tested after such bits were cleared.
  */
 #include "plan.h"
-#include <string.h>
 
 static int bit_of_term(const pset *s, const loop_bits *b)
 {

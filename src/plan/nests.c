@@ -77,15 +77,25 @@ static stc_status lazy_nest(nest *ne, bexpr *r, int depth, uint64_t bound, list 
     return STC_OK;
 }
 
-/* All loops go through their index from the first value to the last. */
-static bool ascends(const plan *pl, const pset *space)
+/* Whether all levels that loops over the space go through have a property. */
+static bool all_have(const plan *pl, const pset *space, unsigned prop)
 {
     for (uint64_t set = pset_accesses(space); set; set &= set - 1) {
         const paccess *x = &pl->access[__builtin_ctzll(set)];
         for (int l = 0; l < x->levels; l++)
-            if (!(x->level[l].props & PROP_ORDERED)) return false;
+            if (!(x->level[l].props & prop)) return false;
     }
     return true;
+}
+
+/* A reduction's temporary, and what adds to it. */
+static void pair_up(plan *pl, bexpr *r, cin *temp, cin *leaf)
+{
+    temp->temp = leaf->temp = r->mark = pl->ntemp++;
+    temp->fn = leaf->fn = r->fn;
+    temp->ufn = leaf->ufn = r->ufn;
+    temp->cls = leaf->cls = r->cls;
+    temp->value = r;
 }
 
 /* Reductions that go on from round to round of the loop at this depth: they begin here,
@@ -95,7 +105,8 @@ static stc_status running_nests(nest *ne, int depth, uint64_t bound, list *out, 
     plan *pl = ne->pl;
     const int index = ne->seq[depth];
     const uint64_t here = UINT64_C(1) << index, known = plan_bound(pl, bound);
-    if (pl->schedule.nrel || pl->npre || shared_from(ne, depth) || !ascends(pl, ne->space))
+    if (pl->schedule.nrel || pl->npre || shared_from(ne, depth) ||
+        !all_have(pl, ne->space, PROP_ORDERED))
         return STC_OK;
     for (int k = 0; k < ne->ntodo; k++) {
         bexpr *const r = ne->todo[k].r;
@@ -112,11 +123,7 @@ static stc_status running_nests(nest *ne, int depth, uint64_t bound, list *out, 
         if (!begins || !temp || !leaf || !since || !space) return STC_ERR_MEMORY;
         since->index = r->indices[0];
         since->source = program_push_extent(pl->p, (extent){.op = EXT_SPAN});
-        temp->temp = leaf->temp = r->mark = pl->ntemp++;
-        temp->fn = leaf->fn = r->fn;
-        temp->ufn = leaf->ufn = r->ufn;
-        temp->cls = leaf->cls = r->cls;
-        temp->value = r;
+        pair_up(pl, r, temp, leaf);
         leaf->value = e;
         leaf->loops = 1;
         list_add(out, temp);
@@ -226,17 +233,6 @@ static int reduction_order(plan *pl, const bexpr *r, const pset *space, uint64_t
     return n;
 }
 
-/* Something in the space is stored sparsely. */
-static bool space_sparse(const plan *pl, const pset *s)
-{
-    for (uint64_t set = pset_accesses(s); set; set &= set - 1) {
-        const paccess *x = &pl->access[__builtin_ctzll(set)];
-        for (int l = 0; l < x->levels; l++)
-            if (!(x->level[l].props & PROP_FULL)) return true;
-    }
-    return false;
-}
-
 /* r's elements are so few that to visit all costs less than to count those stored. */
 static bool few_elements(const plan *pl, const bexpr *r)
 {
@@ -261,7 +257,7 @@ static const pset *rest_space(plan *pl, const bexpr *r)
         expr_fill(pl, r->args[0]).kind == FILL_VARIES)
         return NULL;
     const pset *s = expr_space(pl, r->args[0], NULL);
-    return s && s->op != PS_ALL && space_sparse(pl, s) ? s : NULL;
+    return s && s->op != PS_ALL && !all_have(pl, s, PROP_FULL) ? s : NULL;
 }
 
 /* Counts the elements of a reduction, and adds the fill if some are missing. */
@@ -313,11 +309,7 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     int seq[64];
     if (r->nindex > 64) return STC_ERR_PROGRAM;
     int n = reduction_order(pl, r, space, bound, seq);
-    temp->temp = leaf->temp = r->mark = pl->ntemp++;
-    temp->fn = leaf->fn = r->fn;
-    temp->ufn = leaf->ufn = r->ufn;
-    temp->cls = leaf->cls = r->cls;
-    temp->value = r;
+    pair_up(pl, r, temp, leaf);
     leaf->value = r->args[0];
     leaf->loops = n;
     list_add(out, temp);

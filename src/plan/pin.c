@@ -78,15 +78,15 @@ static bool finds_all(plan *pl, const cin *loop, const pinned_reads *reads)
     return true;
 }
 
-pin pin_of(plan *pl, const cin *loop, const pinned_reads *reads, const cin *around)
+pin pin_of(plan *pl, const cin *loop, const pinned_reads *reads, const cin *outer)
 {
     if (!pl->compares || loop->since || pl->nderived || pl->schedule.nrel) return (pin){0};
     pin p = {.to = pinned_to(pl, loop->space, loop->index, reads->before)};
     if (!p.to || !finds_all(pl, loop, reads)) return (pin){0};
-    const bool alone = around && around->body == loop && !loop->next;
-    const bool inside = around && expr_indices(pl, p.to);
+    const bool alone = outer && outer->body == loop && !loop->next;
+    const bool inside = outer && expr_indices(pl, p.to);
     /* where that is code with an identity of its own, rounds go on elsewhere */
-    const bool chosen = around && around->info && around->info->pin.way == PIN_CHOSEN;
+    const bool chosen = outer && outer->info && outer->info->pin.way == PIN_CHOSEN;
     if (inside && alone && !chosen && pl->s->index[loop->index].lo < 0 &&
         may_go_on(loop->body))
         p.way = PIN_STRAIGHT;

@@ -11,8 +11,8 @@ typedef struct pinned_reads {
     const int *depth;       /* levels resolved, by access                           */
 } pinned_reads;
 
-/* What a loop's index equals, if that is known and can be used; `around` is the innermost
+/* What a loop's index equals, if that is known and can be used; `outer` is the innermost
  * loop that it is in, NULL: none. */
-pin pin_of(plan *pl, const cin *loop, const pinned_reads *reads, const cin *around);
+pin pin_of(plan *pl, const cin *loop, const pinned_reads *reads, const cin *outer);
 
 #endif

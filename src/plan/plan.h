@@ -507,6 +507,6 @@ bool lattice_driven(const lattice_table *t, int bits, uint64_t drive);
 /* print.c */
 void plan_print(const plan *pl, textbuf *out);
 void expr_print(const plan *pl, const bexpr *e, textbuf *out);
-void lattice_print(const plan *pl, textbuf *out);
+void lattice_print(const plan *pl, const cin *from, textbuf *out);
 
 #endif

@@ -490,7 +490,7 @@ static stc_status produce(plan *pl, const precomputed *p, uint64_t bound, list *
     uint64_t uses = expr_uses(p->value);
     uint64_t loops = loops_set(pl, p->vars | p->moved, uses);
     /* also where a loop around it gives the index by arithmetic (relation.c) */
-    const uint64_t around = loops & plan_bound(pl, bound);
+    const uint64_t above = loops & plan_bound(pl, bound);
     for (int k = 0; k < 64; k++)
         if ((loops >> k) & 1) index[n++] = k;
     if (p->appended)
@@ -500,11 +500,11 @@ static stc_status produce(plan *pl, const precomputed *p, uint64_t bound, list *
     cin *leaf = cin_sink(pl, p->appended ? CIN_STORE : CIN_WSADD, p->slot, p->value,
                          p->order, bare_subs(pl->a, p->index, p->order));
     if (!leaf || !leaf->sub) return STC_ERR_MEMORY;
-    if (around)
+    if (above)
         return command_fail(pl, p->at,
                             "precompute: the loop over %s would have to be around "
                             "what is computed and in it",
-                            pl->s->index[__builtin_ctzll(around)].name);
+                            pl->s->index[__builtin_ctzll(above)].name);
     leaf->fn = p->fn;
     leaf->ufn = p->ufn;
     leaf->cls = type_class(pl->p->tensor[p->slot].type);

@@ -7,7 +7,6 @@
  *       y(i) = t0
  */
 #include "plan.h"
-#include <string.h>
 
 static const char *name_of(const plan *pl, int slot)
 {
@@ -234,10 +233,10 @@ static void print_table(const char *what, const lattice_table *t, int bits, text
     text_add(out, "\n");
 }
 
-static void lattice_list(const plan *pl, const cin *c, textbuf *out)
+void lattice_print(const plan *pl, const cin *c, textbuf *out)
 {
     for (; c; c = c->next) {
-        if (c->kind == CIN_LAZY || c->kind == CIN_WHEN) lattice_list(pl, c->body, out);
+        if (c->kind == CIN_LAZY || c->kind == CIN_WHEN) lattice_print(pl, c->body, out);
         if (c->kind != CIN_FORALL || !c->info) continue;
         text_add(out, "loop %s over ", pl->s->index[c->index].name);
         pset_print(pl, c->space, out);
@@ -246,11 +245,6 @@ static void lattice_list(const plan *pl, const cin *c, textbuf *out)
         print_table("produce", &c->info->loop_table, c->info->count, out);
         if (c->info->skip)
             print_table("then skip unless", &c->info->skip_table, c->info->bits, out);
-        lattice_list(pl, c->body, out);
+        lattice_print(pl, c->body, out);
     }
-}
-
-void lattice_print(const plan *pl, textbuf *out)
-{
-    lattice_list(pl, pl->root, out);
 }

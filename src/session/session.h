@@ -177,6 +177,11 @@ stc_status session_give(stc_session *s, const script *in, span at, const char *n
  * one then. */
 stc_status session_fit(stc_session *s, const script *in, span at, const char *name,
                        tensor **t);
+/* Both, for `count` names and n results of a call that ended with `st`; without names the
+ * last one goes to `_`, and at the prompt all are printed. What isn't kept is freed. */
+stc_status session_hand_out(stc_session *s, script *in, const ast *call,
+                            const ast *const *name, int count, tensor **t, int n,
+                            stc_status st);
 /* Room for a target: variable, scope entry and name, all that can fail. */
 stc_status session_reserve(stc_session *s, const char *name, variable **v, bool *fresh);
 /* A frame without names, whose definitions are those of `outer`; and its end. */
@@ -239,11 +244,9 @@ stc_status session_named(stc_session *s, const script *in, const ast *n, tensor 
 void session_place_print(const script *in, const ast *node, textbuf *out);
 stc_status session_profile_table(const stc_session *s, textbuf *out);
 
-/* session_explain.c: a statement was compiled; … and has run, in so many microseconds; a
- * script is planned, without running. */
+/* session_explain.c: a statement was compiled; a script is planned, without running. */
 void session_tell_plan(stc_session *s, const script *in, const ast *statement,
                        const explain_texts *texts);
-void session_tell_run(stc_session *s, const prepared *c, double us);
 stc_status session_plan_list(stc_session *s, script *in, const ast *list);
 /* session_run.c, for that: a statement is compiled; what the scope said of its target is
  * kept in c, and put back. */

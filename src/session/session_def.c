@@ -227,12 +227,21 @@ stc_status session_derive_call(stc_session *s, script *in, const ast *call,
     return st;
 }
 
-/* At the prompt, the results of a call by itself are printed. */
-static stc_status show_results(stc_session *s, tensor **t, int n)
+stc_status session_hand_out(stc_session *s, script *in, const ast *call,
+                            const ast *const *name, int count, tensor **t, int n,
+                            stc_status st)
 {
-    stc_status st = STC_OK;
-    for (int i = 0; i < n && !st; i++)
+    for (int i = 0; i < n && !st && !count && s->echo && s->out; i++)
         st = tensor_print(t[i], s->out, s->echo_limit);
+    for (int i = 0; i < count && !st; i++)
+        st = session_fit(s, in, name[i]->at, name[i]->name, &t[i]);
+    for (int i = 0; i < n; i++) {
+        if (!st && (count || i + 1 == n)) {
+            st = session_give(s, in, call->at, count ? name[i]->name : "_", t[i]);
+        } else {
+            tensor_free(t[i]);
+        }
+    }
     return st;
 }
 
@@ -248,15 +257,6 @@ stc_status session_call(stc_session *s, script *in, const ast *call, const ast *
     stc_status st = n > DEF_MAX_NAMES ? session_fail(in, STC_ERR_PROGRAM, call,
                                                      "there are too many results")
                                       : call_def(s, in, call, t, n);
-    if (!st && shows) st = show_results(s, t, n);
-    for (int i = 0; i < count && !st; i++)
-        st = session_fit(s, in, name[i]->at, name[i]->name, &t[i]);
-    for (int i = 0; i < n && i < DEF_MAX_NAMES; i++) {
-        if (!st && (count || i + 1 == n)) {
-            st = session_give(s, in, call->at, count ? name[i]->name : "_", t[i]);
-        } else {
-            tensor_free(t[i]);
-        }
-    }
-    return st;
+    const int most = n < DEF_MAX_NAMES ? n : DEF_MAX_NAMES;
+    return session_hand_out(s, in, call, name, count, t, most, st);
 }

@@ -41,11 +41,6 @@ void session_tell_plan(stc_session *s, const script *in, const ast *statement,
     text_add(s->told, "%s", texts->plan.data ? texts->plan.data : "");
 }
 
-void session_tell_run(stc_session *s, const prepared *c, double us)
-{
-    tell_actual(c->p, c->mc, us, s->told);
-}
-
 /* ---- without running --------------------------------------------------------------- */
 
 static stc_status foresee_list(stc_session *s, script *in, foresight *f, const ast *list);

@@ -27,56 +27,26 @@ static bool is_number(const ast *e)
     }
 }
 
-static ast *copy_node(arena *a, const ast *n)
-{
-    ast *c = arena_alloc(a, sizeof *c);
-    if (!c) return NULL;
-    *c = *n;
-    if (!n->count) return c;
-    c->child = arena_array(a, n->count, sizeof *c->child);
-    if (!c->child) return NULL;
-    memcpy(c->child, n->child, (size_t)n->count * sizeof *c->child);
-    return c;
-}
-
-static ast *literal_node(arena *a, span at, ast_kind kind)
-{
-    ast *n = arena_alloc(a, sizeof *n);
-    if (!n) return NULL;
-    n->kind = (uint8_t)kind;
-    n->at = at;
-    n->name = "";
-    n->height = 1;
-    return n;
-}
-
 /* Signed integers are stored as they are: the sign of a literal stands before it. */
 static ast *integer_node(arena *a, span at, int64_t v)
 {
-    ast *n = literal_node(a, at, N_INT), *minus = v < 0 ? literal_node(a, at, N_UNARY) : n;
+    ast *n = ast_new(a, N_INT, at, 0), *minus = v < 0 ? ast_new(a, N_UNARY, at, 1) : n;
     if (!n || !minus) return NULL;
     n->u = v < 0 ? -(uint64_t)v : (uint64_t)v;
     if (minus == n) return n;
     minus->op = OPR_NEG;
-    minus->count = 1;
-    minus->height = 2;
-    minus->child = arena_array(a, 1, sizeof *minus->child);
-    if (!minus->child) return NULL;
     minus->child[0] = n;
     return minus;
 }
 
 static ast *complex_node(arena *a, span at, value v)
 {
-    ast *sum = literal_node(a, at, N_BINARY), *re = literal_node(a, at, N_REAL),
-        *im = literal_node(a, at, N_IMAG);
-    if (!sum || !re || !im || !(sum->child = arena_array(a, 2, sizeof *sum->child)))
-        return NULL;
+    ast *sum = ast_new(a, N_BINARY, at, 2), *re = ast_new(a, N_REAL, at, 0),
+        *im = ast_new(a, N_IMAG, at, 0);
+    if (!sum || !re || !im) return NULL;
     re->f = creal(v.c128);
     im->f = cimag(v.c128);
     sum->op = OPR_ADD;
-    sum->count = 2;
-    sum->height = 2;
     sum->child[0] = re;
     sum->child[1] = im;
     return sum;
@@ -88,15 +58,15 @@ static ast *value_node(arena *a, span at, stc_type type, value v)
     switch (type_class(type)) {
     case CLASS_I64:
         if (type != STC_BOOL) return integer_node(a, at, v.i64);
-        if ((n = literal_node(a, at, N_BOOL))) n->u = v.i64 != 0;
+        if ((n = ast_new(a, N_BOOL, at, 0))) n->u = v.i64 != 0;
         return n;
     case CLASS_U64:
-        if ((n = literal_node(a, at, N_INT))) n->u = v.u64;
+        if ((n = ast_new(a, N_INT, at, 0))) n->u = v.u64;
         return n;
     case CLASS_C128:
         return complex_node(a, at, v);
     default:
-        if ((n = literal_node(a, at, N_REAL))) n->f = v.f64;
+        if ((n = ast_new(a, N_REAL, at, 0))) n->f = v.f64;
         return n;
     }
 }
@@ -115,7 +85,7 @@ static stc_status fix_value(stc_session *s, const script *in, arena *a, ast **e)
 
 static stc_status fix_sizes(stc_session *s, const script *in, arena *a, ast **shape)
 {
-    if (!*shape || !(*shape = copy_node(a, *shape))) return s->m->cx.diag.status;
+    if (!*shape || !(*shape = ast_like(a, *shape))) return s->m->cx.diag.status;
     for (int k = 0; k < (*shape)->count; k++) {
         ast *e = (*shape)->child[k];
         int64_t n;
@@ -133,13 +103,13 @@ static stc_status fix_sizes(stc_session *s, const script *in, arena *a, ast **sh
 stc_status session_fixed(stc_session *s, const script *in, arena *a, const ast *n,
                          const ast **out)
 {
-    ast *c = copy_node(a, n);
+    ast *c = ast_like(a, n);
     if (!c) return s->m->cx.diag.status;
     ast **shape = &c->child[DECL_SHAPE], **data = &c->child[DECL_DATA];
     stc_status st = *shape ? fix_sizes(s, in, a, shape) : STC_OK;
     if (!st) st = fix_value(s, in, a, &c->child[DECL_FILL]);
     if (!st && *data && (*data)->kind == N_RANDOM) {
-        if (!(*data = copy_node(a, *data))) return s->m->cx.diag.status;
+        if (!(*data = ast_like(a, *data))) return s->m->cx.diag.status;
         for (int k = 0; k < (*data)->count && !st; k++)
             st = fix_value(s, in, a, &(*data)->child[k]);
     } else if (!st && *data && (*data)->kind != N_STRING && (*data)->kind != N_ARRAY &&

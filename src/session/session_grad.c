@@ -203,16 +203,5 @@ stc_status session_grad(stc_session *s, script *in, const ast *call, const ast *
                            "`grad` gives a derivative by each of %d tensor%s, not %d", n,
                            n == 1 ? "" : "s", count);
     stc_status st = derivatives(s, in, call, t);
-    for (int k = 0; k < n && !st && !count && s->echo && s->out; k++)
-        st = tensor_print(t[k], s->out, s->echo_limit);
-    for (int k = 0; k < count && !st; k++)
-        st = session_fit(s, in, name[k]->at, name[k]->name, &t[k]);
-    for (int k = 0; k < n && k < BY_MAX; k++) {
-        if (!st && (count || k + 1 == n)) {
-            st = session_give(s, in, call->at, count ? name[k]->name : "_", t[k]);
-        } else {
-            tensor_free(t[k]);
-        }
-    }
-    return st;
+    return session_hand_out(s, in, call, name, count, t, n < BY_MAX ? n : BY_MAX, st);
 }

@@ -170,7 +170,7 @@ static const ast *key_of(const ast *statement)
 }
 
 /* Puts the target's scope entry back as it was before compiling. */
-static void restore_entry(stc_session *s, const prepared *c, const char *name)
+void session_plan_undo(stc_session *s, const prepared *c, const char *name)
 {
     if (!name) return;
     scope_tensor *e = scope_find_tensor(s->f.sc, name);
@@ -223,7 +223,7 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
     s->plans++;
     arena_free(&a);
     scope_clear_slots(s->f.sc, c->p);
-    if (!s->dry) restore_entry(s, c, name);
+    if (!s->dry) session_plan_undo(s, c, name);
     return st;
 }
 
@@ -240,11 +240,6 @@ stc_status session_plan(stc_session *s, const script *in, const ast *statement, 
     program_free(c->p);
     looks_free(&s->m->cx, c->looks);
     return st;
-}
-
-void session_plan_undo(stc_session *s, const prepared *c, const char *name)
-{
-    restore_entry(s, c, name);
 }
 
 static bool same_values(const fixed *a, const fixed *b)
@@ -555,7 +550,7 @@ static stc_status run_prepared(stc_session *s, const script *in, const ast *node
     }
     if (!st) session_turned_take(s, c);
     if (!st && !in->loops) shelf_take(&s->shelf, c->mc);
-    if (!st && c->told) session_tell_run(s, c, s->times.run - ran);
+    if (!st && c->told) tell_actual(c->p, c->mc, s->times.run - ran, s->told);
     c->told = false;
     if (!st && profile) st = session_profiled(s, in, node, c->mc, now_us() - start);
     return st;

@@ -12,27 +12,12 @@
 
 #include <string.h>
 
-/* The reductions around a place, innermost first: their indices are no scalars. */
-typedef struct around {
-    const ast *reduction;
-    const struct around *outer;
-} around;
-
 typedef struct walk {
     stc_session *s;
     arena *a;
     fixed *list;
     stc_status st;
 } walk;
-
-static bool is_bound(const around *in, const char *name)
-{
-    for (; in; in = in->outer) {
-        for (int i = 0; i + 1 < in->reduction->count; i++)
-            if (!strcmp(in->reduction->child[i]->name, name)) return true;
-    }
-    return false;
-}
 
 static const scope_tensor *tensor_named(const walk *w, const char *name)
 {
@@ -51,8 +36,8 @@ static bool is_scalar(const walk *w, const around *outer, const around *inner, c
     if (!e) return true;
     if (e->kind == N_SLICE || e->kind == N_BINDING) return false;
     if (e->kind == N_NAME)
-        return is_bound(inner, e->name) ||
-               (!is_bound(outer, e->name) && names_scalar(w, e->name));
+        return around_binds(inner, e->name) ||
+               (!around_binds(outer, e->name) && names_scalar(w, e->name));
     if (e->kind == N_CALL && call_is_asked(e)) return true;
     const around in = {e, inner};
     const bool binds = e->kind == N_REDUCE;
@@ -73,21 +58,14 @@ static bool is_number(const ast *e)
 
 static ast *node_copy(walk *w, const ast *n)
 {
-    ast *c = arena_alloc(w->a, sizeof *c);
-    if (c) *c = *n;
-    if (c && n->count) {
-        c->child = arena_array(w->a, n->count, sizeof *c->child);
-        if (c->child) memcpy(c->child, n->child, (size_t)n->count * sizeof *c->child);
-    }
-    if (c && (!n->count || c->child)) return c;
-    w->st = w->s->m->cx.diag.status;
-    return NULL;
+    ast *const c = ast_like(w->a, n);
+    if (!c) w->st = w->s->m->cx.diag.status;
+    return c;
 }
 
-static ast *new_node(walk *w, const ast *e, ast_kind kind)
+static ast *new_node(walk *w, const ast *e, ast_kind kind, int count)
 {
-    ast *n = arena_alloc(w->a, sizeof *n);
-    if (n) *n = (ast){.kind = (uint8_t)kind, .at = e->at, .name = "", .height = 1};
+    ast *const n = ast_new(w->a, kind, e->at, count);
     if (!n) w->st = w->s->m->cx.diag.status;
     return n;
 }
@@ -111,18 +89,12 @@ static ast *place(walk *w, const ast *e, bool apart)
                      FIXED_MAX);
         return NULL;
     }
-    ast *n = new_node(w, e, N_INT), *sign = n && apart ? new_node(w, e, N_UNARY) : NULL;
+    ast *n = new_node(w, e, N_INT, 0);
+    ast *sign = n && apart ? new_node(w, e, N_UNARY, 1) : NULL;
     if (!n || (apart && !sign)) return NULL;
     list->at[list->n++] = (fixed_place){.e = e, .node = n, .sign = sign};
     if (!apart) return n;
     sign->op = OPR_PLUS;
-    sign->height = 2;
-    sign->child = arena_array(w->a, 1, sizeof *sign->child);
-    if (!sign->child) {
-        w->st = w->s->m->cx.diag.status;
-        return NULL;
-    }
-    sign->count = 1;
     sign->child[0] = n;
     return sign;
 }

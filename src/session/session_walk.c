@@ -160,22 +160,15 @@ static bool spell_out(walk *w, stop *at)
     for (int side = 0; side < 2; side++) {
         ast *const c = n->child[side];
         if (c->kind != N_NAME) return true;
-        ast *const call = arena_alloc(w->a, sizeof *call);
-        if (!call || !(call->child = arena_array(w->a, order, sizeof *call->child)))
-            return out_of_memory(w);
-        *call = (ast){.kind = N_CALL,
-                      .at = c->at,
-                      .name = c->name,
-                      .count = order,
-                      .child = call->child};
+        ast *const call = ast_new(w->a, N_CALL, c->at, order);
+        if (!call) return out_of_memory(w);
+        call->name = c->name;
         for (int k = 0; k < order; k++) {
-            ast *const i = call->child[k] = arena_alloc(w->a, sizeof *i);
+            ast *const i = call->child[k] = ast_new(w->a, N_NAME, c->at, 0);
             char name[16];
             snprintf(name, sizeof name, "m%d", k);
-            if (!i) return out_of_memory(w);
-            *i = (ast){
-                .kind = N_NAME, .at = c->at, .name = arena_text(w->a, name, strlen(name))};
-            if (!i->name) return out_of_memory(w);
+            if (!i || !(i->name = arena_text(w->a, name, strlen(name))))
+                return out_of_memory(w);
         }
         n->child[side] = call;
     }
@@ -240,7 +233,7 @@ static stc_status bind_stop(walk *w, stop *at, program **p, bstmt **out)
     stc_status st = session_scalars(s, &in, w->a, at->tree, &scalars, &statement);
     if (!st) st = compile_begin(&s->m->cx, &at->src, true, p);
     if (st) return st;
-    if (!at->t) return bind_scalar(w->a, s->f.sc, &at->src, *p, statement, out);
+    if (!at->t) return bind_value(w->a, s->f.sc, &at->src, *p, statement, true, out);
     scope_tensor *e = scope_find_tensor(s->f.sc, at->v->name);
     const scope_tensor before = *e;
     if (!at->t->before) e->has_data = false;

@@ -237,14 +237,6 @@ static bool starts_with_fill(const machine *mc, const affine *a, const slot *s)
     return !memcmp(&one, &other, sizeof one);
 }
 
-int64_t affine_places(const tensor *t)
-{
-    int64_t places = 1;
-    for (int l = 0; l < t->fmt.levels && places != NONE; l++)
-        places = t->level[l].kind->size(&t->level[l], places);
-    return places;
-}
-
 static bool prepare_result(machine *mc, affine *a, int64_t *last)
 {
     int64_t min, max;
@@ -262,7 +254,7 @@ static bool prepare_result(machine *mc, affine *a, int64_t *last)
         return false;
     *last = a->line[0].base + max;
     if (a->nbound) { /* not all of these are within */
-        const int64_t places = s->places ? s->places : affine_places(s->t);
+        const int64_t places = s->places ? s->places : tensor_places(s->t);
         if (places != NONE && *last >= places) *last = places - 1;
         return places > 0;
     }

@@ -16,20 +16,6 @@
  * Where an entry's taps lead to, relative to the entry, is the same for all
  * entries; so they are listed once, and an entry whose taps all lie inside
  * needs no looking at them one by one.
- *
- *     affine_match.c  reads the nest off its base operations when linking
- *     affine.c        shapes and pointers of a run
- *     affine_taps.c   the list of taps
- *     affine_walk.c   the walk over the levels
- *     affine_room.c   fills of a dense result, just ahead of the walk
- *     affine_gather.c the other way round: a row of the result at a time,
- *     affine_lines.c  from lines of entries,
- *     affine_merge.c  merged by their pixels,
- *     affine_rows.c   which meet rows of a factor,
- *     affine_append.c where only the rows with something in them are stored
- *     affine_store.c  sums that are stored in order, where levels append
- *     affine_leaf.c   what the last level's fibers add, by element type
- *     blocks.c        what runs nests in which sums must be within an extent
  */
 #ifndef STC_VM_AFFINE_H
 #define STC_VM_AFFINE_H
@@ -247,8 +233,6 @@ bool affine_descend(affine_line *out, int64_t n, const affine_line *x, int64_t l
 /* affine_append.c: the lines of a result that appends, as if all were dense; false: its
  * rows aren't appended in order. */
 bool affine_append_ready(const machine *mc, affine *a);
-/* All places of a result; NONE: they aren't known yet. */
-int64_t affine_places(const tensor *t);
 /* The most places that the nest can add to, of `all`. */
 int64_t affine_most_touched(const machine *mc, const affine *a, int64_t all);
 

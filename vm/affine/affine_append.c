@@ -67,8 +67,7 @@ bool affine_append_ready(const machine *mc, affine *a)
     return true;
 }
 
-/* Closes all but the first `keep` levels above the rows'. */
-static stc_status close_levels(machine *mc, gather *g, int keep)
+stc_status affine_append_close(machine *mc, gather *g, int keep)
 {
     slot *s = &mc->slot[g->a->sink.a];
     for (; g->opened > keep; g->opened--) {
@@ -91,7 +90,7 @@ static stc_status open_levels(machine *mc, gather *g, int64_t to)
     }
     while (same < g->opened && g->above[same].c.c.coord == coord[same])
         same++;
-    if (close_levels(mc, g, same)) return mc->cx->diag.status;
+    if (affine_append_close(mc, g, same)) return mc->cx->diag.status;
     for (; g->opened < g->nabove; g->opened++) {
         const int k = g->opened;
         if (asm_at(mc, s, g->above[k].level, &g->above[k].c,
@@ -190,9 +189,4 @@ stc_status affine_append_rows(machine *mc, affine *a, gather_adder *add, gather_
         if (!n) return mc->cx->diag.status;
     }
     return STC_OK;
-}
-
-stc_status affine_append_end(machine *mc, affine *a)
-{
-    return close_levels(mc, a->gather, 0);
 }

@@ -267,6 +267,6 @@ stc_status affine_gather_run(machine *mc, affine *a, int64_t last)
                 in[n++] = input_of(g, &g->line[k], &g->window[w]);
         if (add_line(mc, g, add, in, n, to)) return mc->cx->diag.status;
     }
-    if (a->append && affine_append_end(mc, a)) return mc->cx->diag.status;
+    if (a->append && affine_append_close(mc, a->gather, 0)) return mc->cx->diag.status;
     return machine_count(mc, a->rounds);
 }

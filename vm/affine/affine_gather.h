@@ -114,10 +114,11 @@ gather_adder *gather_adder_of(const machine *mc, vclass cls);
 /* affine_merge.c: chooses `merge` and `join` for values of so many bytes. */
 void gather_mergers(const machine *mc, gather *g, size_t size);
 
-/* affine_append.c: a run that appends rows, in order. */
+/* affine_append.c: a run that appends rows, in order; all but the first `keep` levels above
+ * the rows' are closed. */
 void affine_append_begin(machine *mc, affine *a);
 stc_status affine_append_rows(machine *mc, affine *a, gather_adder *add, gather_rows *r);
-stc_status affine_append_end(machine *mc, affine *a);
+stc_status affine_append_close(machine *mc, gather *g, int keep);
 
 static inline int64_t gather_pixel(const affine_level *mid, int64_t first, int64_t p)
 {

@@ -44,7 +44,7 @@ stc_status affine_room_rows(machine *mc, affine *a, int64_t last)
     slot *s = &mc->slot[a->sink.a];
     begin(mc, a, last);
     if (s->t->vals_cap <= last) return asm_value(mc, s, last);
-    if (a->alone) a->room.mark = stains_ask(s->t, affine_places(s->t));
+    if (a->alone) a->room.mark = stains_ask(s->t, tensor_places(s->t));
     return STC_OK;
 }
 
@@ -66,7 +66,7 @@ stc_status affine_room_open(machine *mc, affine *a, int64_t last)
     }
     const tensor *from = mc->slot[a->load[0].tensor].t;
     if (a->alone && t->vals_cap > last && (t->stains.on || few(a, from->nvals)))
-        room->mark = stains_ask(t, affine_places(t));
+        room->mark = stains_ask(t, tensor_places(t));
     return t->vals_cap > last ? STC_OK : asm_value(mc, s, last);
 }
 

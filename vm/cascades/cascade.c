@@ -463,7 +463,7 @@ static void describe(const super *base, textbuf *out)
 stc_status cascade_fuse(machine *mc, const loop_tree *t, super **out)
 {
     const int n = count_stages(t);
-    if (n > STAGE_MAX || !evaluable(t) || !stage_sinks_match(mc, t)) return STC_OK;
+    if (n > STAGE_MAX || !evaluable(t) || !stage_sinks_match(mc, t, t)) return STC_OK;
     const size_t size = sizeof(cascade) + (size_t)n * sizeof(stage);
     cascade *c = mem_alloc(mc->cx, size);
     if (!c) return mc->cx->diag.status;

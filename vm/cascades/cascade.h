@@ -6,21 +6,6 @@
  * loop reduces is folded back by row. So every loop costs by the element and
  * none by the fiber: columnar evaluation of the tree of iterations.
  *
- *     cascade.c        the stages, and the round of fill, eval and sink
- *     cascade_fill.c   the elements below a strip's lanes; …_simple.c the common ones;
- *                      …_keys.c those of several fibers
- *     cascade_lines.c  … where all that these read and write lies side by side
- *     cascade_terms.c  … and is a sum of products: in one pass
- *     cascade_window.c … of operands that are sliced or shifted
- *     cascade_spread.c what an element has from the lane that it belongs to
- *     cascade_ends.c   lanes that end early
- *     cascade_late.c   … whose coordinates are those of one operand
- *     cascade_whole.c  … all of them below a strip's lanes at once
- *     cascade_fold.c   reductions, and stages that do nothing else
- *     cascade_sink.c   workspaces, results; …_place.c where these go
- *     cascade_rows.c   the innermost two loops and the fibers below a strip's lanes
- *                      in one handler
- *
  * The innermost two loops may be a nest that super.def has a kernel for.
  */
 #ifndef STC_VM_CASCADE_H
@@ -255,9 +240,9 @@ void stage_spread_match(stage *st);
 stc_status stage_settle(machine *mc, stage *st);
 void stage_spread(machine *mc, stage *st);
 
-/* cascade_place.c: whether sinks of this tree of loops can be done out of turn;
+/* cascade_place.c: whether sinks of t, a part of a tree of loops, can be done out of turn;
  * how this run does them. */
-bool stage_sinks_match(const machine *mc, const loop_tree *t);
+bool stage_sinks_match(const machine *mc, const loop_tree *t, const loop_tree *root);
 void stage_sinks_prepare(machine *mc, stage *st);
 void stage_results_turn(stage *st, uint16_t result);
 stc_status stage_results_leave(machine *mc, stage *st);

@@ -41,7 +41,7 @@ static bool all_agree(const machine *mc, const loop_tree *t, const sink *x)
     return true;
 }
 
-static bool sinks_match(const machine *mc, const loop_tree *t, const loop_tree *root)
+bool stage_sinks_match(const machine *mc, const loop_tree *t, const loop_tree *root)
 {
     for (int k = 0; k < t->s.nsink; k++) {
         const sink *x = &t->s.sink[k];
@@ -49,13 +49,8 @@ static bool sinks_match(const machine *mc, const loop_tree *t, const loop_tree *
         if (x->kind == SINK_ACC && fn_at(x->fn)->flags & FP_FAULTS) return false;
     }
     for (int k = 0; k < t->nchild; k++)
-        if (!sinks_match(mc, t->child[k], root)) return false;
+        if (!stage_sinks_match(mc, t->child[k], root)) return false;
     return true;
-}
-
-bool stage_sinks_match(const machine *mc, const loop_tree *t)
-{
-    return sinks_match(mc, t, t);
 }
 
 /* ---- a run --------------------------------------------------------------------- */

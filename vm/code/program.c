@@ -132,6 +132,35 @@ int program_push_extent(program *p, extent e)
     return p->next++;
 }
 
+bool extent_value(const extent *e, int64_t a, int64_t b, int64_t *out)
+{
+    switch ((ext_op)e->op) {
+    case EXT_CONST:
+        *out = e->k;
+        return true;
+    case EXT_ADD:
+        return !__builtin_add_overflow(a, b, out);
+    case EXT_MULC:
+        return !__builtin_mul_overflow(a, e->k, out);
+    case EXT_ADDC:
+        return !__builtin_add_overflow(a, e->k, out);
+    case EXT_FLOORDIV:
+        if (e->k <= 0) return false;
+        *out = a / e->k - (a % e->k < 0);
+        return true;
+    case EXT_MIN:
+        *out = a < b ? a : b;
+        return true;
+    case EXT_MAX0:
+        *out = a > 0 ? a : 0;
+        return true;
+    case EXT_MUL:
+        return !__builtin_mul_overflow(a, b, out);
+    default:
+        return false;
+    }
+}
+
 int program_extent(program *p, extent e)
 {
     for (int i = 0; i < p->next; i++) {

@@ -48,6 +48,13 @@ typedef struct extent {
     uint16_t a, b; /* earlier extents, or tensor and mode (EXT_DIM)     */
     int64_t k;
 } extent;
+/* Whether it is made of two others; what it is, a (and b) being its extents: false if it is
+ * a number that 64 bits hold, or comes from elsewhere (EXT_DIM, EXT_SPAN). */
+static inline bool extent_of_two(const extent *e)
+{
+    return e->op == EXT_ADD || e->op == EXT_MIN || e->op == EXT_MUL;
+}
+bool extent_value(const extent *e, int64_t a, int64_t b, int64_t *out);
 
 /* A relation that must hold when tensors are bound. `text` completes the
  * message, e.g. "index j of A(i,j), mode 1" against "of x(j), mode 0". */

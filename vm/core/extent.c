@@ -5,7 +5,6 @@
  * leave its tensor, ranges that don't agree) as an error with its place.
  */
 #include "machine.h"
-#include <string.h>
 
 static stc_status overflow(machine *mc)
 {
@@ -32,43 +31,15 @@ static stc_status dim(machine *mc, int id, int t, int mode, int64_t *out)
     return STC_OK;
 }
 
-static int64_t floor_div(int64_t a, int64_t k)
-{
-    int64_t q = a / k;
-    return a % k < 0 ? q - 1 : q;
-}
-
 static stc_status evaluate(machine *mc, int id, int64_t *out)
 {
     const extent *e = &mc->p->ext[id];
     const int64_t *x = mc->ext;
-    switch ((ext_op)e->op) {
-    case EXT_CONST:
-        *out = e->k;
-        return STC_OK;
-    case EXT_DIM:
-        return dim(mc, id, e->a, e->b, out);
-    case EXT_ADD:
-        return __builtin_add_overflow(x[e->a], x[e->b], out) ? overflow(mc) : STC_OK;
-    case EXT_MULC:
-        return __builtin_mul_overflow(x[e->a], e->k, out) ? overflow(mc) : STC_OK;
-    case EXT_ADDC:
-        return __builtin_add_overflow(x[e->a], e->k, out) ? overflow(mc) : STC_OK;
-    case EXT_FLOORDIV:
-        *out = floor_div(x[e->a], e->k);
-        return STC_OK;
-    case EXT_MIN:
-        *out = x[e->a] < x[e->b] ? x[e->a] : x[e->b];
-        return STC_OK;
-    case EXT_MUL:
-        return __builtin_mul_overflow(x[e->a], x[e->b], out) ? overflow(mc) : STC_OK;
-    case EXT_SPAN:
-        *out = 0;
-        return STC_OK;
-    default: /* EXT_MAX0 */
-        *out = x[e->a] > 0 ? x[e->a] : 0;
-        return STC_OK;
-    }
+    if (e->op == EXT_DIM) return dim(mc, id, e->a, e->b, out);
+    *out = 0;
+    if (e->op == EXT_SPAN) return STC_OK;
+    const int64_t a = e->op == EXT_CONST ? 0 : x[e->a], b = extent_of_two(e) ? x[e->b] : 0;
+    return extent_value(e, a, b, out) ? STC_OK : overflow(mc);
 }
 
 /* The check's text with %a and %b replaced. */

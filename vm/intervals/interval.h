@@ -167,7 +167,7 @@ typedef struct ivl_target {
     const sink *x;
     int loop; /* of the sink */
     int n;
-    bool direct; /* outer levels have a place for every coordinate: see target_parent */
+    bool direct; /* outer levels have a place for every coordinate: interval_parent */
     int64_t base, parent; /* direct: the first parent; the last one stored below     */
     struct {
         int64_t lo, extent;

@@ -19,17 +19,6 @@
  * rounds for the lanes that are visited, and leave the others as they were: so sums over
  * what is stored are right for any fill. It pays where that is a fair part of all; whether
  * it does is asked in each run, and otherwise the loops go the way they would without.
- *
- *     outer_match.c  reads the nest off its base operations when linking
- *     outer_share.c  values that aren't needed at once share a column
- *     outer.c        a run: what it reads and stores, whether it pays
- *     outer_place.c  where operands and results are, in each round
- *     outer_lines.c  fibers written out
- *     outer_mask.c   which lanes a round visits
- *     outer_eval.c   the operations
- *     outer_fold.c   those that are put off, and done together
- *     outer_replay.c rows done as the one before
- *     outer_lane.c   columns: loaded, stored, chosen from, by type
  */
 #ifndef STC_VM_OUTER_H
 #define STC_VM_OUTER_H

@@ -7,7 +7,6 @@
  */
 #include "outer.h"
 #include "../nest/fibers.h"
-#include <string.h>
 
 /* ---- what places are ---------------------------------------------------------------- */
 

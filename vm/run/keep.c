@@ -2,7 +2,6 @@
  * what they were in the run before, and so the machine still has what it made.
  */
 #include "keep.h"
-#include <string.h>
 
 /* Extents that the code itself gives hold for a while only: kept code has none. */
 static bool same_extents(const machine *mc)

@@ -64,21 +64,18 @@ static void note_workspace(const machine *mc, int k, textbuf *out)
 {
     const struct parallel *par = mc->parallel;
     const workspace *w = NULL;
-    long long listed = 0, hashed = 0, batches = 0;
+    long long listed = 0, batches = 0;
     for (int n = -1; n < (par ? par->nworker : 0); n++) {
         const workspace *x = (n < 0 ? mc : par->worker[n]->mc)->slot[k].ws;
         if (!x || !x->why) continue;
         if (!w) w = x;
         listed += x->listed;
-        hashed += x->hashed;
         batches += x->batches;
     }
     if (!w) return;
     text_add(out, "workspace t%d: %s, %s", k, w->policy ? w->policy->name : w->kind->name,
              w->why);
-    if (listed || hashed)
-        text_add(out, "; by upper bounds %lld rows as sorted lists, %lld by hash", listed,
-                 hashed);
+    if (listed) text_add(out, "; %lld rows listed", listed);
     if (batches)
         text_add(out, "; %lld merges, %s", batches,
                  w->pipe ? "on a second thread" : "in turn");

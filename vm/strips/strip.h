@@ -75,7 +75,7 @@ struct strip {
     size_t block_size;
     int n;                     /* lanes                              */
     bool entered;              /* columns that don't vary are there  */
-    int fill;                  /* fill_kind of this time             */
+    int fill;                  /* FILL_… of this time                */
     uint64_t since;            /* … and while so many bindings are counted */
     int64_t first, next, last; /* coordinates, or positions left  */
     struct strip_walk {

@@ -49,28 +49,20 @@ typedef struct scatter scatter;
 
 /* A row that is listed (super_list.c): coordinates and values, and slots that lead to
  * them, as number + base; what is below base is empty. */
-enum { LIST_FEW = 96, RANK_PAD = 32 };
-typedef struct row_list row_list;
-typedef struct list_kernels {
-    void (*many)(const scatter *sc, row_list *l, int n);
-    void (*place)(const scatter *sc, const row_list *l, int n, const int32_t *rank,
-                  uint8_t *taken);
-} list_kernels;
-struct row_list {
-    const list_kernels *run;
-    int row;     /* of scatter.def */
-    bool only;   /* there is no accumulator: all rows are listed              */
-    bool hashed; /* this one has its entries once, found by hash              */
+enum { RANK_MAX = 96, RANK_PAD = 32 };
+typedef struct row_list {
+    int row; /* of scatter.def */
     uint8_t size;
     int shift;
-    int64_t n, cap, extent, least; /* least: a place's coordinate, less its number */
+    int64_t n, cap, extent;
     int32_t *coord;
     void *val;
     int64_t *head, heads, base;
     ws_record *record;
     int64_t record_cap;
-    int64_t few, many; /* rows kept so, for reports                           */
-};
+    int64_t rows; /* that had entries, for reports */
+} row_list;
+typedef void (*list_kernel)(const scatter *sc, row_list *l, int n);
 typedef void (*scatter_kernel)(const scatter *sc, workspace *w, int n);
 
 /* A fiber that the row has once, which says at which coordinates something is scattered
@@ -109,7 +101,7 @@ struct scatter {
     sieve sieve;
     scatter_kernel narrow, wide;
     int row[2];     /* their rows of scatter.def                              */
-    row_list *list; /* rows may be listed; NULL: they may not            */
+    row_list *list; /* where rows are listed; NULL: they are accumulated */
     /* of this run */
     scatter_kernel kernel;
     bool mixed;   /* the last lanes met some coordinates for the first time, others again */
@@ -134,7 +126,7 @@ stc_status scatter_fuse(machine *mc, const loop_summary *mid, const loop_summary
 /* Whether loop l is a scatter into workspace `work`. */
 scatter *scatter_of(const loop *l, int work);
 /* Tables of this run; false: some operand has none, or the workspace isn't dense,
- * and rows can't be listed. */
+ * and rows aren't listed. */
 bool scatter_ready(machine *mc, scatter *sc, bool listed);
 /* All of it, for the row at which the cursors around stand. */
 stc_status scatter_row(machine *mc, scatter *sc);
@@ -150,32 +142,27 @@ void sieve_next(scatter *sc, int n, int all);
 void sieve_close(machine *mc, scatter *sc);
 void sieve_free(ctx *cx, sieve *v);
 
-/* super_drain.c: appends what is in a dense workspace of one index to the last
- * level of a result, in order, below `up` (NULL: the root), and empties it. */
+/* super_drain.c: appends what is in an accumulator of one index to the last level of a
+ * result, in order, below `up` (NULL: the root), and empties it. */
 typedef struct drain {
     uint16_t work, result, level;
     const lop *at; /* `at` of the last level, for messages */
     mcursor *cursor;
 } drain;
 bool drain_ready(const machine *mc, const drain *d);
-stc_status drain_row(machine *mc, const drain *d, const mcursor *up);
-/* The same for an accumulator that isn't a workspace of the program's, over coordinates
- * below `places`. */
+/* Whether one can that isn't a workspace of the program's, over so many coordinates. */
 bool drain_serves(const machine *mc, const drain *d, int64_t places, stc_type type);
 stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *up);
 /* The same for a row that is listed. */
 stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up);
-/* rank[k] = how many of n keys are smaller than key[k], n <= LIST_FEW; both have
+/* rank[k] = how many of n keys are smaller than key[k], n <= RANK_MAX; both have
  * RANK_PAD elements behind those. */
 void rank_keys(const machine *mc, int32_t *key, int n, int32_t *rank);
 
-/* super_list.c: whether rows of this run may be listed; whether this one is, of at
- * most so many entries, `last`: no more come; n fibers more; its entries in order and
- * once; the next row. */
-bool list_ready(machine *mc, scatter *sc, row_list *l);
-bool list_takes(const row_list *l, const workspace *w, int64_t most, bool last);
-stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64_t most,
-                       bool last);
+/* super_list.c: whether rows of this run can be listed; n fibers of so many entries more;
+ * the row's entries in order; the next row. */
+bool list_ready(machine *mc, const scatter *sc, row_list *l);
+stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64_t most);
 stc_status list_sort(machine *mc, row_list *l);
 void list_clear(row_list *l);
 void list_free(ctx *cx, row_list *l);

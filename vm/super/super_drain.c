@@ -13,7 +13,7 @@
 
 /* Of more than SURE coordinates, one in CROWDED of all there can be, the bitmap has the
  * order for less. */
-enum { RANK_BLOCK = RANK_PAD, RANK_MAX = LIST_FEW, SURE = 24, CROWDED = 16 };
+enum { RANK_BLOCK = RANK_PAD, SURE = 24, CROWDED = 16 };
 
 typedef int32_t lanes __attribute__((vector_size(32)));
 enum { LANES = 8 };
@@ -194,11 +194,6 @@ stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *
         return mc->cx->diag.status;
     appended(r, d, &room, n);
     return STC_OK;
-}
-
-stc_status drain_row(machine *mc, const drain *d, const mcursor *up)
-{
-    return drain_sums(mc, d, mc->slot[d->work].ws, up);
 }
 
 /* Entry by entry, where the fiber has some already. */

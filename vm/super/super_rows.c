@@ -236,7 +236,8 @@ static stc_status run_op(machine *mc, int op, const lop *at)
 static stc_status drain_any(machine *mc, rows *r)
 {
     const mcursor *up = cursor_at(mc, r->up);
-    return r->list.n ? drain_list(mc, &r->out, &r->list, up) : drain_row(mc, &r->out, up);
+    if (r->list.n) return drain_list(mc, &r->out, &r->list, up);
+    return drain_sums(mc, &r->out, mc->slot[r->out.work].ws, up);
 }
 
 static stc_status run_row(machine *mc, rows *r)
@@ -252,8 +253,7 @@ static stc_status run_row(machine *mc, rows *r)
     return machine_count(mc, 1);
 }
 
-/* Rows that one scatter fills may be listed, where no accumulator serves, or each
- * for itself. */
+/* Rows that one scatter fills are listed where no accumulator serves. */
 static bool ready(machine *mc, rows *r)
 {
     const slot *s = &mc->slot[r->out.work];
@@ -264,7 +264,7 @@ static bool ready(machine *mc, rows *r)
         fill = r->step[k].fill;
         if (!scatter_ready(mc, fill, listed)) return false;
     }
-    if (fill && r->nfill == 1 && list_ready(mc, fill, &r->list)) fill->list = &r->list;
+    if (fill && listed && list_ready(mc, fill, &r->list)) fill->list = &r->list;
     const bool serves = ws_is_vector(s) || (fill && fill->list);
     return serves && drain_ready(mc, &r->out);
 }
@@ -285,8 +285,7 @@ static stc_status rows_run(machine *mc, super *base)
         if (st) return st;
         state = loop_next(mc, base->loop);
     }
-    mc->slot[r->out.work].ws->listed = r->list.few;
-    mc->slot[r->out.work].ws->hashed = r->list.many;
+    mc->slot[r->out.work].ws->listed = r->list.rows;
     return state == LOOP_FAILED ? mc->cx->diag.status : STC_OK;
 }
 

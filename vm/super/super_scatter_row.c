@@ -220,7 +220,7 @@ static void put_factors(const machine *mc, const scatter *sc, int n, value by)
 }
 
 /* n fibers, of which so many elements were seen; negative: all. */
-static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen, bool last)
+static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen)
 {
     slot *s = &mc->slot[sc->work];
     workspace *w = s->ws;
@@ -229,8 +229,8 @@ static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen, bool
         most += sc->to[k] - sc->from[k];
     const int64_t rounds = (seen < 0 ? most : seen) + n;
     machine_saw(mc, SEEN_FIBERS, n);
-    if (sc->list && list_takes(sc->list, w, most, last)) {
-        if (list_fibers(mc, sc, sc->list, n, most, last)) return mc->cx->diag.status;
+    if (sc->list) {
+        if (list_fibers(mc, sc, sc->list, n, most)) return mc->cx->diag.status;
         return machine_count(mc, rounds);
     }
     if (most > w->extent - w->n) most = w->extent - w->n;
@@ -245,16 +245,16 @@ static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen, bool
     return machine_count(mc, rounds);
 }
 
-/* The row's next n fibers; `last`: there are no more. */
-static stc_status flush(machine *mc, scatter *sc, int n, bool last)
+/* The row's next n fibers. */
+static stc_status flush(machine *mc, scatter *sc, int n)
 {
     stc_status st = STC_OK;
-    if (!sc->sieve.there) return put_rounds(mc, sc, n, -1, last);
+    if (!sc->sieve.there) return put_rounds(mc, sc, n, -1);
     for (int some = n; n > 0 && !st; n -= some) {
         int64_t seen;
         some = n;
         st = sieve_fibers(mc, sc, &some, &seen);
-        if (!st) st = put_rounds(mc, sc, some, seen, last && some == n);
+        if (!st) st = put_rounds(mc, sc, some, seen);
         sieve_next(sc, some, n);
     }
     return st;
@@ -303,7 +303,7 @@ static stc_status usual_row(machine *mc, scatter *sc)
             put_fiber(sc, 8, j, first + crd[p + j]);
         memcpy(sc->by, vals + (size_t)p * size, (size_t)n * size);
         p += n;
-        if (flush(mc, sc, n, p >= o->end)) return mc->cx->diag.status;
+        if (flush(mc, sc, n)) return mc->cx->diag.status;
     }
     return STC_OK;
 }
@@ -314,7 +314,7 @@ static stc_status one_fiber(machine *mc, scatter *sc)
     if (parent < 0) return STC_OK;
     put_fibers(sc, 1, NULL, parent);
     put_factors(mc, sc, 1, fixed_factors(mc, sc));
-    return flush(mc, sc, 1, true);
+    return flush(mc, sc, 1);
 }
 
 /* The shortest of the operands that have coordinates; -1: none has. */
@@ -399,8 +399,7 @@ static stc_status many_fibers(machine *mc, scatter *sc)
         p += take;
         put_fibers(sc, n, sc->owner < 0 ? NULL : sc->pos[sc->owner], below);
         put_factors(mc, sc, n, by);
-        if (n ? flush(mc, sc, n, p >= end) : machine_count(mc, take))
-            return mc->cx->diag.status;
+        if (n ? flush(mc, sc, n) : machine_count(mc, take)) return mc->cx->diag.status;
     }
     return machine_count(mc, 1);
 }

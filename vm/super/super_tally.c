@@ -9,9 +9,7 @@ static const char *const names[] = {
     template " " #TYPE " " #TERM " " #FOLD ", " #index " bits",
 #define SCATTER(TYPE, index, TERM, FOLD) NAME("scatter", TYPE, index, TERM, FOLD)
 #include "scatter.def"
-#define SCATTER(TYPE, index, TERM, FOLD) NAME("few", TYPE, index, TERM, FOLD)
-#include "scatter.def"
-#define SCATTER(TYPE, index, TERM, FOLD) NAME("many", TYPE, index, TERM, FOLD)
+#define SCATTER(TYPE, index, TERM, FOLD) NAME("list", TYPE, index, TERM, FOLD)
 #include "scatter.def"
 };
 

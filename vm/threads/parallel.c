@@ -215,15 +215,6 @@ static stc_status run_job(job *j)
     return machine_poll(mc);
 }
 
-/* Places of t in all; NONE: too many. */
-static int64_t count_places(const tensor *t)
-{
-    int64_t places = 1;
-    for (int l = 0; l < t->fmt.levels && places != NONE; l++)
-        places = t->level[l].kind->size(&t->level[l], places);
-    return places;
-}
-
 /* There is room for every place that will be written, so that storing moves nothing; and
  * all have their fills but those that workers see to. */
 static bool places_ready(job *j)
@@ -231,7 +222,7 @@ static bool places_ready(job *j)
     const parallel_loop *pl = j->pl;
     for (int k = 0; k < pl->nrows; k++) {
         tensor *t = j->mc->slot[pl->rows[k]].own;
-        j->places[k] = count_places(t);
+        j->places[k] = tensor_places(t);
         if (j->places[k] == NONE || tensor_reserve_values(t, j->places[k])) return false;
         t->few = 0; /* a worker fills no more than its own */
         /* few of them differ from it */
@@ -240,7 +231,7 @@ static bool places_ready(job *j)
     for (int t = 0; t < j->mc->p->ntensor; t++) {
         const slot *s = &j->mc->slot[t];
         if (pl->sharing[t] == SHARE_ROWS || !parallel_stores(pl, s, t)) continue;
-        const int64_t places = count_places(s->own);
+        const int64_t places = tensor_places(s->own);
         if (places == NONE || tensor_extend_values(s->own, places)) return false;
         for (int k = 0; k < pl->nmeet; k++)
             if (pl->meet[k].tensor == t) j->meets[k] = places;

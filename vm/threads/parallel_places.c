@@ -6,7 +6,6 @@
 #include "../../formats/join.h"
 #include "../code/text.h"
 #include "../work/ws_pour.h"
-#include <string.h>
 
 /* ---- coordinates ------------------------------------------------------------------- */
 

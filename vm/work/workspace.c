@@ -14,13 +14,16 @@
 #include <string.h>
 
 /* Beyond this many coordinates an accumulator isn't worth its memory: for one index,
- * and for several. Of these there may be so many to each entry of the operands:
- * measured on products over rates of deduplication (bench, workspaces). */
-#define VECTOR_MAX ((int64_t)1 << 22)
+ * unless there are only so many to each entry of the operands, and for several. Of these
+ * there may be so many to each entry: measured on products over rates of deduplication
+ * (bench, workspaces). */
+#define VECTOR_MAX ((int64_t)1 << 20)
+#define VECTOR_PER_ENTRY 8
 #define DENSE_MAX ((int64_t)1 << 23)
 #define DENSE_PER_ENTRY 64
 /* Several indices whose entries turn out to be many go on in an accumulator, once there
- * is one for so many coordinates: so its memory is in proportion to what was done. */
+ * is one for so many coordinates: so its memory is in proportion to what was done. No
+ * accumulator has more coordinates. */
 #define TURN_MAX ((int64_t)1 << 26)
 #define TURN_PER_ENTRY 40
 
@@ -29,11 +32,12 @@
 
 const char *ws_rule(int order)
 {
-    _Static_assert(VECTOR_MAX == 4194304 && DENSE_MAX == 8388608 && TURN_MAX == 67108864,
+    _Static_assert(VECTOR_MAX == 1048576 && DENSE_MAX == 8388608 && TURN_MAX == 67108864,
                    "as the texts have them");
     if (order <= 1)
-        return "dense over at most 4194304 coordinates, else by hash; a row whose upper "
-               "bound is small among many coordinates is a sorted list";
+        return "dense over at most 1048576 coordinates, or over 67108864 if the largest "
+               "operand has an entry for each " TEXT(VECTOR_PER_ENTRY) " of them, else by "
+                                                                       "hash";
     return "dense over at most 8388608 coordinates if the largest operand has an entry for "
            "each " TEXT(DENSE_PER_ENTRY) " of them, else coord; then dense over at most "
                                          "67108864 once an entry came for each " TEXT(
@@ -133,8 +137,10 @@ static const ws_kind *choose(const machine *mc, const slot *s)
         w->policy = policy_host(mc->cx, s->row->policy);
         return kind_at(s->row->policy);
     }
-    if (s->row->order == 1 ? n <= VECTOR_MAX
-                           : n <= DENSE_MAX && n / DENSE_PER_ENTRY <= ws_operands(mc)) {
+    const int64_t stored = ws_operands(mc);
+    const bool crowded = n <= TURN_MAX && n / VECTOR_PER_ENTRY <= stored;
+    if (s->row->order == 1 ? n <= VECTOR_MAX || crowded
+                           : n <= DENSE_MAX && n / DENSE_PER_ENTRY <= stored) {
         w->why = "few coordinates for the operands' entries";
         return &ws_kind_dense;
     }
@@ -177,7 +183,7 @@ stc_status ws_begin(machine *mc, slot *s)
     ws_pipe_drop(w);
     if (w->kind && w->kind->clear)
         w->kind->clear(w); /* a run may have failed in the middle */
-    w->acc.n = w->all.n = w->about = w->batches = w->merged = w->listed = w->hashed = 0;
+    w->acc.n = w->all.n = w->about = w->batches = w->merged = w->listed = 0;
     w->single = s->row->single;
     w->turn = false;
     w->turn_at = 0;

@@ -6,16 +6,6 @@
  * merged into the *all array*, which is in order and has each coordinate once,
  * and begins anew. At the end the all array becomes an ordinary tensor.
  *
- *     workspace.c  begin, add, end; the choice of a policy; compression
- *     ws_merge.c   the accumulation array into the all array; capacities
- *     ws_sort.c    sorting accumulation indices
- *     ws_pipe.c    sorting and merging on a second thread
- *     ws_NAME.c    the policies: where an entry is put and found again
- *     ws_host.c    those of the host's own
- *     ws_runs.c    the one of workspaces that are read as runs
- *     run_fold.c   rows of runs, folded together
- *     ws_pour.c    those of several machines, put together
- *
  * Coordinates are *labels*: the bits of all of them in one word if they fit,
  * the mode that is stored outermost first, so that labels sort as coordinates
  * do. Otherwise a label has several words, the most significant first.
@@ -94,8 +84,8 @@ struct workspace {
     run_fold runs; /* runs: what came, in rows */
     /* compression */
     int64_t *coord[STC_MAX_ORDER], coord_cap, *pos, pos_cap;
-    const char *why;        /* the policy was chosen, for reports                    */
-    int64_t listed, hashed; /* rows that were kept otherwise (super_list.c)       */
+    const char *why; /* the policy was chosen, for reports */
+    int64_t listed;  /* rows that were (super_list.c)      */
 };
 
 /* A policy. */

@@ -7,7 +7,6 @@
  * few entries back; what isn't found there waits for the merge.
  */
 #include "ws.h"
-#include <string.h>
 
 enum { LOOK_BACK = 12, LEAST = 1024 };
 

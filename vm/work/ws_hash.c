@@ -7,7 +7,6 @@
  * to be cleared.
  */
 #include "ws.h"
-#include <string.h>
 
 static uint64_t hash_of(const workspace *w, const uint64_t *label)
 {

@@ -9,7 +9,6 @@
  * (ws_dense.c); and if that is so of a single row, all that comes, for it goes by elements.
  */
 #include "ws.h"
-#include <string.h>
 
 /* ---- into the accumulator -------------------------------------------------------------
  */
