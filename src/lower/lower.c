@@ -693,7 +693,9 @@ stc_status lower_plan(plan *pl)
         lo->cursor[k] = levels + k * STC_MAX_ORDER;
     forget_loads(lo);
     lo->subsect = subsects_within(lo, NULL);
+    const bexpr *const fill_of = pl->s->fill_of ? pl->s->fill_of : pl->root_value;
     lower_functions(lo, pl->root_value);
+    if (pl->s->fill_of) lower_functions(lo, pl->s->fill_of);
     if (pl->s->mask) lower_functions(lo, pl->s->mask);
     for (int k = 0; k < pl->npre; k++)
         lower_functions(lo, pl->pre[k].value);
@@ -705,7 +707,7 @@ stc_status lower_plan(plan *pl)
     for (int k = 0; k < pl->nbefore; k++)
         lower_late(lo, &pl->before[k], 0, false);
     if (pl->p->tensor[pl->s->target].fill_later) {
-        int r = lower_fill(lo, pl->root_value);
+        int r = lower_fill(lo, fill_of);
         EMIT(lo, OP_SETFILL, pl->s->target, r);
         if (pl->target != pl->s->target) EMIT(lo, OP_SETFILL, pl->target, r);
     }
