@@ -226,10 +226,12 @@ uint64_t left_of(const product *x);
 bool may_settle(const bexpr *e);
 
 /* turn.c: the innermost index that a format has, as a set; whether an operand is in e that
- * may be read across, quick; marks those in e of which a copy pays. */
+ * may be read across or searched, quick; marks those in e of which a copy pays: that are
+ * read across; vectors that are searched in loops over `all`. */
 uint64_t innermost_index(const program *p, const bexpr *e);
-bool turn_may(const program *p, const bexpr *e, uint64_t reduced);
+bool turn_may(const program *p, const bexpr *e);
 stc_status turn(const opt *o, bexpr *e);
+void turn_sought(const opt *o, const bexpr *all, bexpr *e);
 /* Whether the statement's sum may be written across the result's rows; whether it is, and
  * a step of its own is worth it. */
 bool turn_result_may(const program *p, const bstmt *s);

@@ -244,7 +244,7 @@ static stc_status visit(opt *o, bexpr **at, const way *w)
 bool opt_reduces(const program *p, const bstmt *s)
 {
     return !s->schedule && s->whole &&
-           (has_inner(s->value, s->op < 0) || turn_may(p, s->value, 0) ||
+           (has_inner(s->value, s->op < 0) || turn_may(p, s->value) ||
             turn_result_may(p, s) || lift_may(p, s) || rest_may(p, s) ||
             network_needed(s) || many_needed(p, s)) &&
            !expr_may_fault(s->value) && !expr_gathers(s->value);
@@ -258,9 +258,12 @@ bool opt_may(const program *p, const bstmt *s)
 
 static stc_status turn_all(const opt *o)
 {
-    stc_status st = turn(o, o->s->value);
-    for (int k = 0; k < o->nstep && !st; k++)
-        st = turn(o, o->step[k].s.value);
+    stc_status st = STC_OK;
+    for (int k = 0; k <= o->nstep && !st; k++) {
+        bexpr *const e = k < o->nstep ? o->step[k].s.value : o->s->value;
+        turn_sought(o, e, e);
+        st = turn(o, e);
+    }
     return st;
 }
 
@@ -269,7 +272,7 @@ stc_status opt_statement(opt *o)
     const bool inner = has_inner(o->s->value, o->s->op < 0) ||
                        turn_result_may(o->p, o->s) || lift_may(o->p, o->s) ||
                        rest_may(o->p, o->s);
-    const bool turns = turn_may(o->p, o->s->value, 0);
+    const bool turns = turn_may(o->p, o->s->value);
     if (!inner && !turns && !(o->known && o->known->book))
         return STC_OK; /* many operands, all of them read once */
     cost_extents(o);
