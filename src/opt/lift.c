@@ -65,17 +65,20 @@ stc_status lift_factors(opt *o, const product *x, factor *f, int n)
     uint64_t loops = 0;
     for (int k = 0; k < n; k++)
         loops |= f[k].indices;
-    for (int k = 0; k < n && !o->pattern; k++) {
+    for (int k = 0; k < n; k++) {
         if (!may_be_made(o, x, &f[k], loops)) continue;
         const double calls = calls_of(f[k].e), nest = cost_nest(o, f, n);
         const double once =
             cost_places(o, f[k].indices) * (1 + calls) + cost_write(o, f[k].indices, 1);
         if (!opt_pays(once, nest * calls)) continue;
+        const bool pattern = o->pattern;
         factor own = f[k];
         own.of = 0; /* it reduces nothing: there is no guess of what it stores */
         const opt_part t = {.f = &own, .n = 1, .out = own.indices};
         const uint64_t of = f[k].of;
+        o->pattern = false; /* it is stored everywhere, as the operand with room is */
         const stc_status st = make_step(o, x, &t, &f[k]);
+        o->pattern = pattern;
         if (st) return st;
         f[k].of = of;
     }
