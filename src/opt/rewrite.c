@@ -224,13 +224,25 @@ static stc_status visit(opt *o, bexpr **at, const way *w)
 
 /* ---- the statement ------------------------------------------------------------------ */
 
+/* Whether a subscript is computed for each round of a loop, or in a reduction. Others are
+ * the same throughout: X(t,j) with a scalar t. */
+static bool gathers_inside(const program *p, const bexpr *e, bool inside)
+{
+    inside = inside || e->kind == B_REDUCE;
+    for (int k = 0; k < e->nargs; k++)
+        if ((e->kind == B_ACCESS && (inside || opt_indices(p, e->args[k]))) ||
+            gathers_inside(p, e->args[k], inside))
+            return true;
+    return false;
+}
+
 bool opt_reduces(const program *p, const bstmt *s)
 {
     return !s->schedule && s->whole &&
            (has_inner(s->value, s->op < 0) || turn_may(p, s->value) ||
             turn_result_may(p, s) || lift_may(p, s) || rest_may(p, s) ||
             quotient_may(s->value) || network_needed(s) || many_needed(p, s)) &&
-           !expr_may_fault(s->value) && !expr_gathers(s->value);
+           !expr_may_fault(s->value) && !gathers_inside(p, s->value, false);
 }
 
 bool opt_may(const program *p, const bstmt *s)
