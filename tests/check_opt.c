@@ -282,6 +282,9 @@ START_TEST(quotients_and_choices)
                 "tensor C dense f64 [40,300] = 2\n",
                 "y(i) = argmin(c: C(c,7) - sum(j: A(i,j)*C(c,j)))",
                 "step1 is computed once|step: y(i)");
+    expect_plan("tensor T dense f64 [90,90] = 3\ntensor X dense f64 [9,90] = 2\n"
+                "tensor v dense f64 [90] = 1\nt = 4\n",
+                "y(j) = max(i: v(i) + T(i,j)) + X(t,j)", "step: step1(j)|step: y(j)");
     EXPECT(REALS "g(j) = A(i,j)*e(i) / n\nh(j) = A(i,j)*e(i)\n"
                  "far = sum(j: abs(g(j) - h(j) / 4)) + (max(j: h(j)) == 0)",
            "far", 0);

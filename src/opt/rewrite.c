@@ -224,16 +224,16 @@ static stc_status visit(opt *o, bexpr **at, const way *w)
 
 /* ---- the statement ------------------------------------------------------------------ */
 
-/* Whether a subscript is computed for each round of a loop, or in a reduction. Others are
- * the same throughout: X(t,j) with a scalar t. */
-static bool gathers_inside(const program *p, const bexpr *e, bool inside)
+/* Whether something could fail in the middle, other than what stands outside of reductions
+ * at a subscript that is the same throughout: X(t,j) with a scalar t. */
+static bool may_fail(const program *p, const bexpr *e, bool inside)
 {
     inside = inside || e->kind == B_REDUCE;
-    for (int k = 0; k < e->nargs; k++)
-        if ((e->kind == B_ACCESS && (inside || opt_indices(p, e->args[k]))) ||
-            gathers_inside(p, e->args[k], inside))
-            return true;
-    return false;
+    bool fails = (inside || e->kind != B_ACCESS) && expr_itself_faults(e);
+    for (int k = 0; k < e->nargs && !fails; k++)
+        fails = (e->kind == B_ACCESS && (inside || opt_indices(p, e->args[k]))) ||
+                may_fail(p, e->args[k], inside);
+    return fails;
 }
 
 bool opt_reduces(const program *p, const bstmt *s)
@@ -242,7 +242,7 @@ bool opt_reduces(const program *p, const bstmt *s)
            (has_inner(s->value, s->op < 0) || turn_may(p, s->value) ||
             turn_result_may(p, s) || lift_may(p, s) || rest_may(p, s) ||
             quotient_may(s->value) || network_needed(s) || many_needed(p, s)) &&
-           !expr_may_fault(s->value) && !gathers_inside(p, s->value, false);
+           !may_fail(p, s->value, false);
 }
 
 bool opt_may(const program *p, const bstmt *s)
