@@ -112,10 +112,12 @@ static void tell_what_waits(const opt *o)
     if (any) text_add(o->why, "\n");
 }
 
-/* Whether what a fill is made of is known by now. */
+/* Whether what a fill is made of is known by now, and nothing is a search that ends early
+ * where it stands. */
 static bool fills_known(const program *p, const bexpr *e)
 {
-    bool known = e->kind != B_ACCESS || !p->tensor[e->tensor].fill_later;
+    bool known =
+        !(e->kind == B_ACCESS && p->tensor[e->tensor].fill_later) && !may_settle(e);
     for (int k = 0; k < e->nargs && known; k++)
         known = fills_known(p, e->args[k]);
     return known;
@@ -140,7 +142,7 @@ static stc_status take_steps(opt *o, const source *src)
     if (later && !stays && !(s->fill_of = gathered_copy(o, s->value)))
         return STC_ERR_MEMORY;
     if (stays && o->why)
-        text_add(o->why, "reduced where it stands: an operand's fill is known later\n");
+        text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
     if (o->why) tell_what_waits(o);
     st = gather_steps(o);
     const opt_book *book = o->known ? o->known->book : NULL;

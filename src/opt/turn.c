@@ -70,13 +70,13 @@ static bool is_rough(const program *p, const bexpr *e)
     return rough;
 }
 
-/* A vector in which a coordinate is searched. */
+/* A vector of entries, not of runs, in which a coordinate is searched. */
 static bool is_sought(const program *p, const bexpr *e)
 {
     if (e->kind != B_ACCESS || e->nargs || e->pad || has_window(p, e)) return false;
     const prog_tensor *t = &p->tensor[e->tensor];
     return t->order == 1 && t->role == ROLE_INPUT && format_is_plain(&t->fmt) &&
-           !(t->fmt.level[0].kind->caps & CAP_LOCATE);
+           !(t->fmt.level[0].kind->caps & (CAP_LOCATE | CAP_REGION));
 }
 
 static bool any_sought(const program *p, const bexpr *e)
