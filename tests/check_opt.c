@@ -304,6 +304,10 @@ START_TEST(later_fills)
                   "far = sum(j: v(j) * s(j)) - 8 * 300\n"
                   "w(k in 0:3) = pad v(k - 1)\nfar += abs(w(0) - 8 / (40 * 1 * 2))",
            "far", 0);
+    /* taken apart without a step */
+    EXPECT("tensor B dense f64 [4,4,2]\ntensor F dense f64 [2,4,4]\n"
+           "y(i,l) += 1 + abs(B(l,j,i)) - F(i,k,j)\nw(k in 0:2) = pad y(0,k - 1)\n",
+           "w", 16, 16);
 #undef FILLED
 }
 END_TEST

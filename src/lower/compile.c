@@ -154,7 +154,6 @@ static stc_status take_steps(opt *o, const source *src)
         st = cut ? opt_many(o) : opt_statement(o);
     }
     if (stays || (!o->nstep && !o->reads_earlier)) {
-        s->fill_of = NULL;
         o->p->tensor[s->target] = before;
         return st;
     }
