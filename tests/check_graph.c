@@ -72,7 +72,7 @@ static cost cost_of(const char *before, const char *text)
 }
 
 /* The result has a value everywhere, so that its loop is outside: that takes P turned. */
-#define TURNS "y(j) = 0.5 * sum(i: P(i,j) * x(i)) + 1.0 / n"
+#define TURNS "y(j) = 0.5 * max(i: P(i,j) * x(i)) + 1.0 / n"
 static const char with_p[] =
     "tensor P csr f64 = random(2000, 2000, density=0.02)\nn = size(P,0)\n"
     "x(i in 0:n) = 1.0 / n\nk = 0\n"

@@ -245,6 +245,73 @@ START_TEST(rows_are_sought)
 }
 END_TEST
 
+/* A vector that stores some coordinates is copied where a matrix has more entries than it
+ * has places, whether the loops reduce or not; not where few are looked for in it, nor one
+ * that is gone through once. */
+START_TEST(vectors_are_sought)
+{
+#define VECTOR SPARSE "tensor a svec i64 [300]\na(j) = j where j != 7\n"
+    const char *const copied = "a is converted to bytemap: it is searched, many times";
+    expect_plan(VECTOR, "y(i) = A(i,j)*a(j)", copied);
+    expect_plan(VECTOR, "B(i,j) = A(i,j) + A(i,j)*a(j)", copied);
+    expect_plan(VECTOR, "y(j) = A(i,j)*a(i)", "walk a.0|w(j)");
+    expect_plan("tensor A csr i64 [300,300]\nA(7,8) = 1\ntensor a svec i64 [300]\n"
+                "a(8) = 3\n",
+                "y(i) = A(i,j)*a(j)", "seek a.0");
+    EXPECT(VECTOR
+           "tensor d dense i64\nd(j) = a(j)\nA(i,7) = 1 where i < 9\n"
+           "y(i) = A(i,j)*a(j)\nz(i) = A(i,j)*d(j)\n"
+           "B(i,j) = A(i,j)*a(j)\ny(i) -= B(i,j)\n"
+           "far = max(i: abs(y(i))) + (stored(B) != stored(A) - sum(i: bool(A(i,7))))",
+           "far", 0);
+#undef VECTOR
+}
+END_TEST
+
+/* What a product is divided by, one factor is, if that has fewer indices; what argmin asks
+ * of each place is worked out once. */
+START_TEST(quotients_and_choices)
+{
+#define REALS                                                                              \
+    "tensor A csr f64 [300,300]\nA(i,j) = i + j where (i * 7 + j * 3) % 11 == 0\n"         \
+    "tensor e dense f64 [300]\ne(i) = i % 7 - 3\nn = 4\n"
+    expect_plan(REALS, "g(j) = A(i,j)*e(i) / n", "step: step1(i):f64 = e(i) /");
+    expect_plan(REALS, "g(j) = min(i: e(i) + A(i,j) - n)", "step: step1(i):f64 = e(i) -");
+    expect_plan(REALS, "g(i) = A(i,j)*e(j) / e(i)", "(A(i,j) * e(j)) / e(i)");
+    expect_plan("tensor A csr f64 [300,300]\nA(i,j) = i where (i * 7 + j * 3) % 31 == 0\n"
+                "tensor C dense f64 [40,300] = 2\n",
+                "y(i) = argmin(c: C(c,7) - sum(j: A(i,j)*C(c,j)))",
+                "step1 is computed once|step: y(i)");
+    expect_plan("tensor T dense f64 [90,90] = 3\ntensor X dense f64 [9,90] = 2\n"
+                "tensor v dense f64 [90] = 1\nt = 4\n",
+                "y(j) = max(i: v(i) + T(i,j)) + X(t,j)", "step: step1(j)|step: y(j)");
+    EXPECT(REALS "g(j) = A(i,j)*e(i) / n\nh(j) = A(i,j)*e(i)\n"
+                 "far = sum(j: abs(g(j) - h(j) / 4)) + (max(j: h(j)) == 0)",
+           "far", 0);
+#undef REALS
+}
+END_TEST
+
+/* Of a fill that depends on sizes the value has steps as any other's, and the fill is that
+ * of the right side as it was written. */
+START_TEST(later_fills)
+{
+#define FILLED                                                                             \
+    "tensor K dense f64 [40,300] fill 1\nK(i,j) = 1 + (i + j) % 3\n"                       \
+    "tensor u dense f64 [40] fill 2\nu(i) = 2 + i % 2\n"
+    expect_plan(FILLED, "v(j) = 8 / sum(i: K(i,j) * u(i))", "step: step1(j)|step: v(j)");
+    EXPECT(FILLED "v(j) = 8 / sum(i: K(i,j) * u(i))\ns(j) = K(i,j) * u(i)\n"
+                  "far = sum(j: v(j) * s(j)) - 8 * 300\n"
+                  "w(k in 0:3) = pad v(k - 1)\nfar += abs(w(0) - 8 / (40 * 1 * 2))",
+           "far", 0);
+    /* taken apart without a step */
+    EXPECT("tensor B dense f64 [4,4,2]\ntensor F dense f64 [2,4,4]\n"
+           "y(i,l) += 1 + abs(B(l,j,i)) - F(i,k,j)\nw(k in 0:2) = pad y(0,k - 1)\n",
+           "w", 16, 16);
+#undef FILLED
+}
+END_TEST
+
 /* A result whose rows go along another index than those of what is added to it is a copy of
  * a step that is stored the other way. */
 START_TEST(results_are_turned)
@@ -704,6 +771,9 @@ Suite *suite_opt(void)
     tcase_add_test(t, plans_say_why);
     tcase_add_test(t, rows_are_turned);
     tcase_add_test(t, rows_are_sought);
+    tcase_add_test(t, vectors_are_sought);
+    tcase_add_test(t, quotients_and_choices);
+    tcase_add_test(t, later_fills);
     tcase_add_test(t, results_are_turned);
     tcase_add_loop_test(t, others_stay, 0, 4);
     tcase_add_test(t, planned_once_for_statistics);

@@ -523,7 +523,7 @@ static const struct {
     {"tensor R csr\nR(i,j) = L(i,k) * M(k,j)", "scatter F64 MUL ADD, 32 bits"},
     {"R(i) = L(i,j) * x(j)", "dot_fiber F64 plus_times, 32 bits"},
     {"tensor R dense\nR(i) = N(i,j) * x(j)", "dot_fiber F64 plus_times, 32 bits"},
-    {"R(i) = M(i,j) * V(j)", "dot_merge F64 plus_times, 32 bits"},
+    {"R(i) = M(i,j) * V(j) with as_written", "dot_merge F64 plus_times, 32 bits"},
     {"R(i) = L(i,j) * M(i,j)", "dot_merge F64 plus_times, 32 bits"},
     {"R(i) = M(i,j) * L(i,j)", "dot_merge F64 plus_times, 32 bits"},
     {"R(i) = L(i,j) * N(i,j)", "dot_merge F64 plus_times, 32 bits"},

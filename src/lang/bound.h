@@ -184,7 +184,9 @@ typedef struct bstmt {
     int op;    /* fn_id of op= or -1                                  */
     int meets; /* computed: the fn_id by which values of one element meet */
     bexpr *value;
-    bexpr *mask; /* elements are named only where this is true; NULL: no mask */
+    const bexpr *fill_of; /* where steps are taken out of it: value as it was, of which a
+                             fill that is known later is made; NULL: value          */
+    bexpr *mask;          /* elements are named only where this is true; NULL: no mask */
     int nindex;
     bindex *index;
     /* The schedule (with …), as written; checked by the planner. */

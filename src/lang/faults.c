@@ -36,14 +36,17 @@ static bool function_may_fault(const bfunction *f)
     return f->host || statements_may_fault(f->code);
 }
 
-bool expr_may_fault(const bexpr *e)
+bool expr_itself_faults(const bexpr *e)
 {
     value id;
-    if (e->ufn && function_may_fault(e->ufn)) return true;
-    if (expr_call_faults(e)) return true;
-    if (e->kind == B_REDUCE &&
-        (!reduce_identity(e, &id) || (!e->ufn && built_in_faults(e->fn, e->cls))))
-        return true;
+    return (e->ufn && function_may_fault(e->ufn)) || expr_call_faults(e) ||
+           (e->kind == B_REDUCE &&
+            (!reduce_identity(e, &id) || (!e->ufn && built_in_faults(e->fn, e->cls))));
+}
+
+bool expr_may_fault(const bexpr *e)
+{
+    if (expr_itself_faults(e)) return true;
     for (int k = 0; k < e->nargs; k++)
         if (expr_may_fault(e->args[k])) return true;
     return false;

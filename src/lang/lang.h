@@ -183,6 +183,7 @@ affine *bare_subs(arena *a, const int *index, int n);
 /* faults.c: evaluating e could fail, or not return; the call of a built-in function
  * that e is; an argument of e is evaluated only where it is taken. */
 bool expr_may_fault(const bexpr *e);
+bool expr_itself_faults(const bexpr *e); /* whatever its operands do */
 bool expr_call_faults(const bexpr *e);
 bool expr_side_waits(const bexpr *e, int side);
 /* A call's accesses in sides that wait: note that they do. */

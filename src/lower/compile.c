@@ -112,6 +112,17 @@ static void tell_what_waits(const opt *o)
     if (any) text_add(o->why, "\n");
 }
 
+/* Whether what a fill is made of is known by now, and nothing is a search that ends early
+ * where it stands. */
+static bool fills_known(const program *p, const bexpr *e)
+{
+    bool known =
+        !(e->kind == B_ACCESS && p->tensor[e->tensor].fill_later) && !may_settle(e);
+    for (int k = 0; k < e->nargs && known; k++)
+        known = fills_known(p, e->args[k]);
+    return known;
+}
+
 /* Takes what can be reduced earlier out of s. */
 static stc_status take_steps(opt *o, const source *src)
 {
@@ -127,24 +138,27 @@ static stc_status take_steps(opt *o, const source *src)
     if (!st) st = settle(o, src, too_large);
     if (st) return st;
     const bool later = !too_large && o->p->tensor[s->target].fill_later;
-    if (later && o->why)
+    const bool stays = later && !fills_known(o->p, s->value);
+    if (later && !stays && !(s->fill_of = gathered_copy(o, s->value)))
+        return STC_ERR_MEMORY;
+    if (stays && o->why)
         text_add(o->why, "reduced where it stands: the fill is known when it runs\n");
     if (o->why) tell_what_waits(o);
     st = gather_steps(o);
     const opt_book *book = o->known ? o->known->book : NULL;
     const bool reduces =
-        !later && (opt_reduces(o->p, s) || (book && !o->nstep && book_may(book, s)));
+        !stays && (opt_reduces(o->p, s) || (book && !o->nstep && book_may(book, s)));
     if (reduces && !st && network_needed(s)) st = network(o);
     if (reduces && !st && s->nindex <= BOUND_INDICES) {
         cut = many_needed(o->p, s);
         st = cut ? opt_many(o) : opt_statement(o);
     }
-    if (later || (!o->nstep && !o->reads_earlier)) {
+    if (stays || (!o->nstep && !o->reads_earlier)) {
         o->p->tensor[s->target] = before;
         return st;
     }
     look_limits(o);
-    s->fill_given = true;
+    s->fill_given = !later;
     s->format_given = s->format_given || !(too_large || cut);
     return st;
 }

@@ -10,7 +10,9 @@
 static bool better_skipped(const lowering *lo, const bexpr *e)
 {
     if (e->kind == B_REDUCE && !lo->on_fills) return lo->lazy[e->mark].node;
-    if (expr_call_faults(e) || (e->ufn && !inline_fits(e->ufn))) return true;
+    if ((e->kind == B_ACCESS ? lower_may_leave(lo, e) : expr_call_faults(e)) ||
+        (e->ufn && !inline_fits(e->ufn)))
+        return true;
     for (int k = 0; k < e->nargs; k++)
         if (better_skipped(lo, e->args[k])) return true;
     return false;

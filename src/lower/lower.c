@@ -161,7 +161,7 @@ static void lower_keeps(lowering *lo, const cin *store, int before)
 
 /* ---- nodes -------------------------------------------------------------------------- */
 
-static void forget_loads(lowering *lo)
+void lower_forget(lowering *lo)
 {
     memset(lo->load, -1, (size_t)lo->pl->naccess * sizeof *lo->load);
 }
@@ -617,7 +617,7 @@ static const cin *lower_part(lowering *lo, const cin *c)
     lo->target = c->target;
     for (bool whole = false; !whole && !lo->status; c = whole ? c : c->next) {
         whole = c->kind == CIN_FINISH;
-        forget_loads(lo);
+        lower_forget(lo);
         lo->placed = 0;
         lower_node(lo, c);
     }
@@ -629,7 +629,7 @@ static const cin *lower_part(lowering *lo, const cin *c)
 void lower_nodes(lowering *lo, const cin *c)
 {
     for (; c && !lo->status; c = c->next) {
-        forget_loads(lo);
+        lower_forget(lo);
         int placed = lo->placed;
         if (c->kind == CIN_BEGIN && precompute_of(lo->pl, c->target))
             c = lower_part(lo, c);
@@ -637,7 +637,7 @@ void lower_nodes(lowering *lo, const cin *c)
             lower_node(lo, c);
         lo->placed = placed;
     }
-    forget_loads(lo);
+    lower_forget(lo);
 }
 
 /* ---- a statement -------------------------------------------------------------------- */
@@ -691,9 +691,11 @@ stc_status lower_plan(plan *pl)
     if (!levels) return STC_ERR_MEMORY;
     for (int k = 0; k < pl->naccess; k++)
         lo->cursor[k] = levels + k * STC_MAX_ORDER;
-    forget_loads(lo);
+    lower_forget(lo);
     lo->subsect = subsects_within(lo, NULL);
+    const bexpr *const fill_of = pl->s->fill_of ? pl->s->fill_of : pl->root_value;
     lower_functions(lo, pl->root_value);
+    if (pl->s->fill_of) lower_functions(lo, pl->s->fill_of);
     if (pl->s->mask) lower_functions(lo, pl->s->mask);
     for (int k = 0; k < pl->npre; k++)
         lower_functions(lo, pl->pre[k].value);
@@ -705,14 +707,14 @@ stc_status lower_plan(plan *pl)
     for (int k = 0; k < pl->nbefore; k++)
         lower_late(lo, &pl->before[k], 0, false);
     if (pl->p->tensor[pl->s->target].fill_later) {
-        int r = lower_fill(lo, pl->root_value);
+        int r = lower_fill(lo, fill_of);
         EMIT(lo, OP_SETFILL, pl->s->target, r);
         if (pl->target != pl->s->target) EMIT(lo, OP_SETFILL, pl->target, r);
     }
     lower_rest_fills(lo, pl->root, false);
     if (pl->compares) lower_ranges_ahead(lo, pl->root);
-    forget_loads(lo);
-    lower_nodes(lo, pl->root);
+    lower_forget(lo);
+    lower_all(lo);
     program *p = pl->p;
     if (lo->ni > p->ni) p->ni = lo->ni;
     if (lo->nv > p->nv) p->nv = lo->nv;

@@ -32,6 +32,7 @@ typedef struct lowering {
     int target;                    /* … or a part of it that is computed first       */
     uint64_t bound;
     uint64_t computed, checked; /* computed indices: registers hold them; not outside */
+    uint64_t inside_all;        /* those that were found inside before all loops  */
     bool ranges_ahead;          /* ranges are set that depend on no index         */
     bool ahead;                 /* a subscript is computed, and may not be needed */
     int chosen;               /* where this register is false the identity is reduced; -1 */
@@ -52,6 +53,7 @@ typedef struct lowering {
 
 stc_status lower_plan(plan *pl);
 void lower_nodes(lowering *lo, const cin *c); /* a list of nodes */
+void lower_forget(lowering *lo);              /* what has been loaded */
 /* A merge of so many operands, from one extent to another. */
 int lower_merge(lowering *lo, const lattice_table *t, int count, uint16_t first,
                 uint16_t end, merge_operand *operand, bool universe);
@@ -98,6 +100,10 @@ void lower_computed(lowering *lo, const affine *f);
 void lower_bounds(lowering *lo, const affine *sub, int order);
 void lower_inside(lowering *lo, const paccess *x);
 void lower_taken(lowering *lo, const bexpr *e);
+/* All nodes; twice where subscripts that are the same throughout stand in sides that may
+ * not be taken. Whether an access may lie outside, as far as that isn't known. */
+void lower_all(lowering *lo);
+bool lower_may_leave(const lowering *lo, const bexpr *e);
 
 /* subsect.c: a cursor over the subsections of an access's level l, that the loop
  * over `index` visits (-1: where all that is bound puts it); root: the first

@@ -97,8 +97,22 @@ static double access_density(const opt *o, const bexpr *e)
     return rows * ROW < places ? rows * ROW / places : 1;
 }
 
+/* What a call is where operand k is v, whatever the others are. */
+static bool annihilated_by(const bexpr *e, int k, value v, value *out)
+{
+    value none;
+    for (int n = 0; e->kind == B_CALL && n < call_annihilators(e); n++)
+        if (call_annihilator(e, n, k, &none) &&
+            class_equal(call_operand_class(e, k), v, none)) {
+            *out = call_result(e, k, none);
+            return true;
+        }
+    return false;
+}
+
 bool fill_of(const program *p, const bexpr *e, value *out)
 {
+    bool known = true;
     value arg[3] = {{0}};
     if (e->kind == B_ACCESS) {
         *out = p->tensor[e->tensor].fill;
@@ -110,8 +124,12 @@ bool fill_of(const program *p, const bexpr *e, value *out)
     }
     if ((e->kind != B_CALL && e->kind != B_CONV && e->kind != B_USER) || e->nargs > 3)
         return false;
-    for (int k = 0; k < e->nargs; k++)
-        if (!fill_of(p, e->args[k], &arg[k])) return false;
+    for (int k = 0; k < e->nargs; k++) {
+        const bool own = fill_of(p, e->args[k], &arg[k]);
+        if (own && annihilated_by(e, k, arg[k], out)) return true;
+        known &= own;
+    }
+    if (!known) return false;
     if (e->kind == B_CONV) {
         *out = conv_value(e->type, e->args[0]->type, arg[0]);
         return true;
@@ -332,4 +350,21 @@ double cost_write(const opt *o, uint64_t out, double density)
     const double places = cost_places(o, out);
     const double dense = places * write_dense, sparse = places * density * write_sparse;
     return write_any + (dense < sparse ? dense : sparse);
+}
+
+/* Reading along a mode that isn't the innermost one stored. */
+static const double across = 5;
+
+double cost_each(const opt *o, const product *x)
+{
+    double least = cost_places(o, x->reduced), price = 1;
+    for (int k = 0; k < x->n; k++) {
+        const factor *f = &x->factor[k];
+        if (!(f->indices & x->reduced)) continue;
+        const double fiber = f->density * cost_places(o, f->indices & x->reduced);
+        if (fiber < least) least = fiber;
+        const uint64_t last = innermost_index(o->p, f->e);
+        if (last && !(last & x->reduced)) price = across;
+    }
+    return price * (least > 1 ? least : 1);
 }

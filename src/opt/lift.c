@@ -76,8 +76,7 @@ static bool may_be_made(const opt *o, const product *x, const factor *f, uint64_
 
 static bool is_whole(const opt *o, const factor *f)
 {
-    return !o->pattern && f->full && f->plain && calls_of(f->e) > 0 &&
-           has_room(o->p, f->e, f->indices);
+    return f->full && f->plain && calls_of(f->e) > 0 && has_room(o->p, f->e, f->indices);
 }
 
 /* Whether an operand of e, which reads `all`, is such a factor, as far as it is quick to
@@ -156,7 +155,10 @@ stc_status lift_factors(opt *o, const product *x, factor *f, int n)
         const double once =
             cost_places(o, f[k].indices) * (1 + calls) + cost_write(o, f[k].indices, 1);
         if (!opt_pays(once, nest * calls)) continue;
+        const bool pattern = o->pattern;
+        o->pattern = false; /* it is stored everywhere, as the operand with room is */
         const stc_status st = make_factor(o, x, &f[k]);
+        o->pattern = pattern;
         if (st) return st;
     }
     return lift_sparse(o, x, f, n, loops);

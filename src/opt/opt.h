@@ -13,6 +13,7 @@
  * - window: products at sums of indices, a step for each index that is reduced;
  * - rewrite: which reductions of a statement that pays for;
  * - share: what is computed already is read again;
+ * - quotient: what is taken off a product, off one factor;
  * - lift: factors that are computed again and again are made once;
  * - keep: what a loop's rounds don't change is computed in the first;
  * - shelf: what a script's statements have computed on the way;
@@ -226,10 +227,12 @@ uint64_t left_of(const product *x);
 bool may_settle(const bexpr *e);
 
 /* turn.c: the innermost index that a format has, as a set; whether an operand is in e that
- * may be read across, quick; marks those in e of which a copy pays. */
+ * may be read across or searched, quick; marks those in e of which a copy pays: that are
+ * read across; vectors that are searched in loops over `all`. */
 uint64_t innermost_index(const program *p, const bexpr *e);
-bool turn_may(const program *p, const bexpr *e, uint64_t reduced);
+bool turn_may(const program *p, const bexpr *e);
 stc_status turn(const opt *o, bexpr *e);
+void turn_sought(const opt *o, const bexpr *all, bexpr *e);
 /* Whether the statement's sum may be written across the result's rows; whether it is, and
  * a step of its own is worth it. */
 bool turn_result_may(const program *p, const bstmt *s);
@@ -254,6 +257,8 @@ double cost_nest(const opt *o, const factor *f, int n);
 double cost_nest_below(const opt *o, const factor *f, int n, double most);
 /* How much of the result a product has when all but `out` is reduced. */
 double cost_result(const opt *o, const factor *f, int n, uint64_t out);
+/* What it costs to reduce a product at one place of its result. */
+double cost_each(const opt *o, const product *x);
 /* What it costs to have a result of so many places, and to read it. */
 double cost_write(const opt *o, uint64_t out, double density);
 
@@ -415,6 +420,11 @@ int extent_unless_empty(opt *o, int hi, int gone);
  * and is the identity, whatever the other factors are: 0, and not 0 * inf. So one of those
  * that are left has no values then, either. */
 stc_status narrow(opt *o, uint64_t gone, uint64_t left);
+
+/* quotient.c: whether a product is reduced with something taken off it, as X * e / n; in
+ * the reductions of an expression (r: the one around it, or NULL) one factor has that. */
+bool quotient_may(const bexpr *e);
+void quotients(const opt *o, bexpr **at, const bexpr *r);
 
 /* lift.c: factors that loops compute again and again become steps: whether there may be
  * any; of a part, for which there is room; and in the reductions of an expression. */

@@ -10,8 +10,6 @@
 #include "opt.h"
 
 static const double pays = 0.6, small = 5000;
-/* Reading along a mode that isn't the innermost one stored. */
-static const double across = 5;
 
 bool opt_pays(double steps, double written)
 {
@@ -28,21 +26,6 @@ typedef struct way {
 } way;
 
 /* ---- a reduction for each place ----------------------------------------------------- */
-
-/* What it costs to reduce the product at one place. */
-static double each_costs(const opt *o, const product *x)
-{
-    double least = cost_places(o, x->reduced), price = 1;
-    for (int k = 0; k < x->n; k++) {
-        const factor *f = &x->factor[k];
-        if (!(f->indices & x->reduced)) continue;
-        const double fiber = f->density * cost_places(o, f->indices & x->reduced);
-        if (fiber < least) least = fiber;
-        const uint64_t last = innermost_index(o->p, f->e);
-        if (last && !(last & x->reduced)) price = across;
-    }
-    return price * (least > 1 ? least : 1);
-}
 
 uint64_t left_of(const product *x)
 {
@@ -81,7 +64,7 @@ static bool pays_apart(const opt *o, const product *x, const way *w, bool kept)
     const double density = full ? 1 : cost_result(o, x->factor, x->n, out);
     const double nest = cost_nest(o, x->factor, x->n);
     const double once = nest + cost_write(o, out, density);
-    const double there = inside * each_costs(o, x);
+    const double there = inside * cost_each(o, x);
     if (!kept) return opt_pays(once, there);
     const double each = keep_share(o, true, out, density) * once;
     const double now = w->density < 1 && there < nest ? there : nest;
@@ -241,13 +224,25 @@ static stc_status visit(opt *o, bexpr **at, const way *w)
 
 /* ---- the statement ------------------------------------------------------------------ */
 
+/* Whether something could fail in the middle, other than what stands outside of reductions
+ * at a subscript that is the same throughout: X(t,j) with a scalar t. */
+static bool may_fail(const program *p, const bexpr *e, bool inside)
+{
+    inside = inside || e->kind == B_REDUCE;
+    bool fails = (inside || e->kind != B_ACCESS) && expr_itself_faults(e);
+    for (int k = 0; k < e->nargs && !fails; k++)
+        fails = (e->kind == B_ACCESS && (inside || opt_indices(p, e->args[k]))) ||
+                may_fail(p, e->args[k], inside);
+    return fails;
+}
+
 bool opt_reduces(const program *p, const bstmt *s)
 {
     return !s->schedule && s->whole &&
-           (has_inner(s->value, s->op < 0) || turn_may(p, s->value, 0) ||
+           (has_inner(s->value, s->op < 0) || turn_may(p, s->value) ||
             turn_result_may(p, s) || lift_may(p, s) || rest_may(p, s) ||
-            network_needed(s) || many_needed(p, s)) &&
-           !expr_may_fault(s->value) && !expr_gathers(s->value);
+            quotient_may(s->value) || network_needed(s) || many_needed(p, s)) &&
+           !may_fail(p, s->value, false);
 }
 
 bool opt_may(const program *p, const bstmt *s)
@@ -258,18 +253,22 @@ bool opt_may(const program *p, const bstmt *s)
 
 static stc_status turn_all(const opt *o)
 {
-    stc_status st = turn(o, o->s->value);
-    for (int k = 0; k < o->nstep && !st; k++)
-        st = turn(o, o->step[k].s.value);
+    stc_status st = STC_OK;
+    for (int k = 0; k <= o->nstep && !st; k++) {
+        bexpr *const e = k < o->nstep ? o->step[k].s.value : o->s->value;
+        turn_sought(o, e, e);
+        st = turn(o, e);
+    }
     return st;
 }
 
 stc_status opt_statement(opt *o)
 {
+    quotients(o, &o->s->value, NULL);
     const bool inner = has_inner(o->s->value, o->s->op < 0) ||
                        turn_result_may(o->p, o->s) || lift_may(o->p, o->s) ||
                        rest_may(o->p, o->s);
-    const bool turns = turn_may(o->p, o->s->value, 0);
+    const bool turns = turn_may(o->p, o->s->value);
     if (!inner && !turns && !(o->known && o->known->book))
         return STC_OK; /* many operands, all of them read once */
     cost_extents(o);

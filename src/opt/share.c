@@ -313,7 +313,10 @@ bool share_pays(const opt *o, const product *x)
         if (o->s->index[__builtin_ctzll(set)].lo >= 0) return false;
     const double density = cost_result(o, x->factor, x->n, out);
     const double once = cost_nest(o, x->factor, x->n);
-    return opt_pays(once, 2 * once) && cost_write(o, out, density) < once / 2;
+    /* where it stands, if it is asked for everywhere */
+    const double there = density < 1 ? once : cost_places(o, out) * cost_each(o, x);
+    return opt_pays(once, 2 * once) &&
+           cost_write(o, out, density) < (there > once ? there : once) / 2;
 }
 
 /* Of equal reductions the first becomes a step, and one that a later statement wants. */

@@ -1,5 +1,5 @@
 /* turn.c: operands that are read, and results that are written, across their rows; and
- * operands whose rows are searched.
+ * operands that are searched.
  *
  * In Y(i,k) = A(i,j) * W(k,j) with a sparse A, loops over i, j and k read a column of a
  * dense W for each entry of A: an element from each of its rows. Where that happens many
@@ -10,6 +10,9 @@
  * rows are groups of equal coordinates (coo), or in no order, a copy by rows pays if each
  * entry is read several times.
  *
+ * In y(i) = A(i,j) * x(j) a vector x that stores some coordinates is searched at each entry
+ * of A. Where A has more entries than x has places, a copy of x that finds them pays.
+ *
  * In Y(k,i) = A(i,j) * X(j,k) rows of X would be added to columns of Y. Where there are
  * many more terms than places in Y, the sum is a step of its own, stored as its loops have
  * it, of which Y is a copy by columns.
@@ -17,6 +20,7 @@
  * Only asked for where operands are known: what it costs depends on how much they hold.
  */
 #include "opt.h"
+#include <float.h>
 
 /* An element is copied for what so many reads across save. */
 static const double copied = 1.2;
@@ -66,14 +70,44 @@ static bool is_rough(const program *p, const bexpr *e)
     return rough;
 }
 
-bool turn_may(const program *p, const bexpr *e, uint64_t reduced)
+/* A vector of entries, not of runs, in which a coordinate is searched. */
+static bool is_sought(const program *p, const bexpr *e)
+{
+    if (e->kind != B_ACCESS || e->nargs || e->pad || has_window(p, e)) return false;
+    const prog_tensor *t = &p->tensor[e->tensor];
+    return t->order == 1 && t->role == ROLE_INPUT && format_is_plain(&t->fmt) &&
+           !(t->fmt.level[0].kind->caps & (CAP_LOCATE | CAP_REGION));
+}
+
+static bool any_sought(const program *p, const bexpr *e)
+{
+    bool found = is_sought(p, e);
+    for (int k = 0; k < e->nargs && !found; k++)
+        found = any_sought(p, e->args[k]);
+    return found;
+}
+
+static bool turns_rows(const program *p, const bexpr *e, uint64_t reduced)
 {
     if (e->kind == B_REDUCE) reduced |= bound_by(e);
     if (lists_rows(p, e) || (reduced && (has_rows(p, e, reduced) || is_rough(p, e))))
         return true;
     for (int k = 0; k < e->nargs; k++)
-        if (turn_may(p, e->args[k], reduced)) return true;
+        if (turns_rows(p, e->args[k], reduced)) return true;
     return false;
+}
+
+static bool has_matrix(const program *p, const bexpr *e)
+{
+    bool found = e->kind == B_ACCESS && p->tensor[e->tensor].order > 1;
+    for (int k = 0; k < e->nargs && !found; k++)
+        found = has_matrix(p, e->args[k]);
+    return found;
+}
+
+bool turn_may(const program *p, const bexpr *e)
+{
+    return turns_rows(p, e, 0) || (any_sought(p, e) && has_matrix(p, e));
 }
 
 /* Whether what is stored of x along e's rows says where e is read, and nothing that is
@@ -123,13 +157,38 @@ static void mark(const opt *o, const product *x, bexpr *e)
         mark(o, x, e->args[k]);
 }
 
+/* The fewest entries of those operands that have the index and others. */
+static double fewest_beside(const opt *o, const bexpr *e, uint64_t index)
+{
+    double least = DBL_MAX, longest;
+    if (e->kind == B_ACCESS && o->p->tensor[e->tensor].order > 1 &&
+        opt_indices(o->p, e) & index)
+        least = entries_of(o, e, &longest);
+    for (int k = 0; k < e->nargs; k++) {
+        const double n = fewest_beside(o, e->args[k], index);
+        if (n < least) least = n;
+    }
+    return least;
+}
+
+void turn_sought(const opt *o, const bexpr *all, bexpr *e)
+{
+    double places;
+    if (is_sought(o->p, e) && stats_extent(o, e->tensor, 0, &places)) {
+        const double n = fewest_beside(o, all, opt_indices(o->p, e));
+        if (n < DBL_MAX && n > copied * places) e->copied |= COPY_PAYS;
+    }
+    for (int k = 0; k < e->nargs; k++)
+        turn_sought(o, all, e->args[k]);
+}
+
 stc_status turn(const opt *o, bexpr *e)
 {
     stc_status st = STC_OK;
     double longest;
     if (lists_rows(o->p, e) && entries_of(o, e, &longest) >= longest)
         e->copied |= COPY_ROWS;
-    if (e->kind == B_REDUCE && turn_may(o->p, e, 0)) {
+    if (e->kind == B_REDUCE && turns_rows(o->p, e, 0)) {
         product *x = arena_room(o->a, 1, sizeof *x);
         if (!x) return STC_ERR_MEMORY;
         if (product_of(o, e, x)) mark(o, x, e->args[0]);

@@ -115,6 +115,9 @@ static fillval fill_of_fills(const plan *pl, const bexpr *e)
     }
     if (e->kind == B_CALL && e->fn == FN_SELECT && arg[0].kind == FILL_KNOWN)
         return arg[arg[0].v.i64 ? 1 : 2];
+    if (e->kind == B_CALL && e->fn == FN_SELECT && arg[1].kind == FILL_KNOWN &&
+        arg[2].kind == FILL_KNOWN && class_equal(e->cls, arg[1].v, arg[2].v))
+        return arg[1]; /* whichever is taken */
     for (int k = 0; k < e->nargs; k++)
         for (int n = 0; n < call_annihilators(e) && arg[k].kind == FILL_KNOWN; n++) {
             value v;

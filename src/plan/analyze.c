@@ -94,10 +94,13 @@ static void loop_order(const state *st, const paccess *x, int order, int *mode)
     }
 }
 
+/* A vector of which a copy pays is searched: the copy finds places. */
 const level_kind *converted_level(const format *f, const paccess *x, int l)
 {
     const int order = f->order;
     bool full = true;
+    if (order == 1 && x->copied & COPY_PAYS)
+        return level_kind_with(CAP_LOCATE | CAP_APPEND, PROP_ORDERED, PROP_FULL);
     for (int k = 0; k < f->levels; k++)
         full = full && (format_props(f, k) & PROP_FULL);
     const bool rows =
@@ -155,7 +158,8 @@ static stc_status convert_marked(state *st, uint64_t uses)
             access_turns(x, st->seq[0], st->seq[n - 1]))
             x->why = access_strides(x, st->seq[n - 1])
                          ? "its rows are read across, many times"
-                         : "its rows are searched, many times";
+                     : x->levels > 1 ? "its rows are searched, many times"
+                                     : "it is searched, many times";
         if (!in(uses, k) || !x->why) continue;
         st->again = true;
         if (pl->p->tensor[x->source].role == ROLE_WORK || precompute_of(pl, x->source)) {

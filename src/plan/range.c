@@ -29,8 +29,10 @@ static bool is_near(const bexpr *e)
 {
     if (e->kind == B_INDEX) return true;
     if (e->kind == B_CONST) return e->value.i64 > -far && e->value.i64 < far;
-    return e->kind == B_CALL && fn_inverse(e->fn, 0) >= 0 && e->nargs == 2 &&
-           e->cls == CLASS_I64 && is_near(e->args[0]) && is_near(e->args[1]);
+    return e->kind == B_CALL && e->nargs == 2 && e->cls == CLASS_I64 &&
+           fn_inverse(e->fn, 0) >= 0 &&
+           fn_at(fn_inverse(e->fn, 0))->classes >> CLASS_I64 & 1 && is_near(e->args[0]) &&
+           is_near(e->args[1]);
 }
 
 static bool has(const bexpr *e, int index)

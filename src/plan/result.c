@@ -155,7 +155,7 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space)
     const value *target = &t->fill;
     bool kept = !pl->s->whole && !pl->s->fresh; /* what isn't named stays as it is */
     if (!pl->s->fill_given && !kept) {
-        plan_fill(pl, root);
+        plan_fill(pl, pl->s->fill_of ? pl->s->fill_of : root);
         if (t->fill_later) target = NULL;
     }
     if (pl->s->fill_given) { /* where its algebra leaves it out, it has that fill */

@@ -4,6 +4,7 @@
  * Columns are allocated when the loop first runs, so that linking stays cheap.
  */
 #include "strip.h"
+#include "../nest/fibers.h"
 #include "../nest/uses.h"
 #include <string.h>
 
@@ -137,9 +138,22 @@ stc_status strip_rounds(machine *mc, strip *s)
     return s->failed ? mc->cx->diag.status : STC_OK;
 }
 
+/* A range that begins where the program says while it runs, as that of a running sum does,
+ * may have a round or two: base operations are done before a strip has begun. */
+static bool has_span(const machine *mc, const merge_desc *m)
+{
+    return m->lo != ROOT && mc->p->ext[m->lo].op == EXT_SPAN;
+}
+
 static stc_status strip_run(machine *mc, super *base)
 {
+    enum { BRIEF = 4 };
     strip *s = (strip *)base;
+    int64_t lo, hi;
+    if (!base->sure) {
+        merge_range(mc, s->s.l->merge, &lo, &hi);
+        if (hi - lo < BRIEF) return SUPER_REPLAY;
+    }
     if (!s->block && strip_allocate(mc, s)) return mc->cx->diag.status;
     return strip_rounds(mc, s);
 }
@@ -238,6 +252,7 @@ stc_status strip_fuse(machine *mc, const loop_summary *sum, super **out)
     strip *s = mem_alloc(mc->cx, sizeof *s);
     if (!s) return mc->cx->diag.status;
     strip_setup(s, sum);
+    s->base.sure = !has_span(mc, sum->l->merge);
     *out = &s->base;
     return STC_OK;
 }

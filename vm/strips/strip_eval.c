@@ -740,8 +740,8 @@ static void enter(machine *mc, strip *s)
         if (x->kind != PLACE_FIXED) continue;
         c->form = COL_FIXED;
         c->base = x->cursor == ROOT ? 0 : mc->c[x->cursor].c.at;
-        c->ranged = x->cursor != ROOT;
-        if (c->ranged) c->end[0] = mc->c[x->cursor].c.at_end;
+        c->end[0] = x->cursor == ROOT ? 1 : mc->c[x->cursor].c.at_end;
+        c->ranged = c->base != NONE && c->end[0] != c->base + 1;
     }
     for (int k = 0; k < s->s.nnode; k++)
         if (s->s.node[k].kind == NODE_LIVE) eval_node(mc, s, k);
