@@ -237,6 +237,15 @@ static bool space_sparse(const plan *pl, const pset *s)
     return false;
 }
 
+/* A loop over the space visits every coordinate: also where only what isn't stored counts.
+ */
+static bool visits_all(const pset *s)
+{
+    if (s->op == PS_AND) return visits_all(s->a) && visits_all(s->b);
+    if (s->op == PS_OR) return visits_all(s->a) || visits_all(s->b);
+    return s->op == PS_ALL || s->op == PS_ABSENT;
+}
+
 /* r's elements are so few that to visit all costs less than to count those stored. */
 static bool few_elements(const plan *pl, const bexpr *r)
 {
@@ -304,7 +313,7 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     stc_status st = first_further(pl, r, bound, out, &begun);
     if (st || begun) return st;
     const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
-    const pset *stored = space && space->op == PS_ALL ? rest_space(pl, r) : NULL;
+    const pset *stored = space && visits_all(space) ? rest_space(pl, r) : NULL;
     if (stored) space = stored;
     bexpr *const elsewhere =
         space && space->op == PS_ALL ? first_elsewhere(pl, r, &space) : NULL;

@@ -198,7 +198,7 @@ void stage_end_lane(const machine *mc, stage *st);
 /* cascade_lines.c: whether this run's strings may be lines; the string again, element by
  * element. Positions of lines below others (`up`, by the lanes of the loop around) in a
  * level from lo to hi, false if some aren't there. */
-void stage_lines_prepare(stage *st);
+void stage_lines_prepare(const machine *mc, stage *st);
 int stage_fill_lines(stage *st);
 void stage_lines_spell(stage *st);
 bool stage_lines_locate(const stage *st, column *c, const column *up, const column *shift,
@@ -206,7 +206,7 @@ bool stage_lines_locate(const stage *st, column *c, const column *up, const colu
 
 /* cascade_terms.c: when linked; a string of lines to lines of a result. */
 void stage_terms_match(const machine *mc, stage *st);
-void stage_terms_add(machine *mc, stage *st, tensor *to, const column *into);
+void stage_terms_add(machine *mc, stage *st, void *to, const int64_t *into);
 
 /* cascade_keys.c. start: sets `keyed` for the lanes from `lane` up to `lanes`. */
 bool stage_keyable(const stage *st);

@@ -1,5 +1,5 @@
-/* cascade_terms.c: terms of lines added to lines of a result, in one pass and in the
- * elements' own type.
+/* cascade_terms.c: terms of lines added to lines of a result, or of a workspace that has a
+ * place for each coordinate, in one pass and in the elements' own type.
  *
  * Where a string is one of lines (cascade_lines.c) and what is accumulated is a product of
  * scalars, one a line, and of lines of operands, then nothing of it need be a column of its
@@ -247,8 +247,9 @@ void stage_terms_match(const machine *mc, stage *st)
 {
     const loop_summary *s = &st->g->s;
     const sink *x = &s->sink[0];
-    if (s->nsink != 1 || x->kind != SINK_ACC) return;
-    const uint8_t type = mc->p->tensor[x->a].type;
+    if (s->nsink != 1 || (x->kind != SINK_ACC && x->kind != SINK_WSADD)) return;
+    uint8_t type = mc->p->tensor[x->a].type; /* workspaces have values of its class */
+    if (x->kind == SINK_WSADD) type = (uint8_t)class_type(type_class((stc_type)type));
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         if (kernels[k].fold != x->fn || kernels[k].type != type) continue;
         st->terms = (struct line_terms){.kernel = &kernels[k], .cls = x->cls};
@@ -293,7 +294,7 @@ static void scale_lines(stage *st, void *out)
     if (class_type(cls) != type) strip_store(type, out, 0, out, cls, st->runs);
 }
 
-void stage_terms_add(machine *mc, stage *st, tensor *to, const column *into)
+void stage_terms_add(machine *mc, stage *st, void *to, const int64_t *into)
 {
     const struct line_terms *t = &st->terms;
     strip *g = st->g;
@@ -302,9 +303,9 @@ void stage_terms_add(machine *mc, stage *st, tensor *to, const column *into)
     struct line_kernel_args a = {.lines = st->runs,
                                  .nrow = t->nrow,
                                  .end = st->run_end,
-                                 .to = to->vals,
+                                 .to = to,
                                  .room = g->scratch,
-                                 .into = into->data,
+                                 .into = into,
                                  .scale = scale};
     for (int r = 0, k = 0; !t->wide && r < st->runs; k = st->run_end[r++])
         starts[r] = k;

@@ -187,6 +187,25 @@ stc_status ws_add_line(machine *mc, slot *s, int64_t lo, const void *vals, int64
     return STC_OK;
 }
 
+stc_status ws_touch_line(machine *mc, slot *s, int64_t lo, int64_t n)
+{
+    workspace *w = s->ws;
+    value nothing = {.c128 = 0};
+    if (w->cls == CLASS_F32) nothing.f32 = -0.0f;
+    if (w->cls == CLASS_F64) nothing.f64 = -0.0;
+    if (w->cls == CLASS_C64) nothing.c64 = -(cfloat)0;
+    if (w->cls == CLASS_C128) nothing.c128 = -(cdouble)0;
+    if (ws_touch_room(mc, w, n)) return mc->cx->diag.status;
+    for (int64_t i = lo; i < lo + n; i++) {
+        const uint64_t bit = UINT64_C(1) << (i & 63);
+        if (w->set[i >> 6] & bit) continue;
+        w->set[i >> 6] |= bit;
+        w->touched[w->n++] = i;
+        type_store(class_type(w->cls), w->dense, i, nothing);
+    }
+    return STC_OK;
+}
+
 /* The set bits in order: for accumulators that are well filled. */
 static void scan_bits(const workspace *w, int64_t *out)
 {
