@@ -29,6 +29,16 @@ typedef struct way {
 
 /* ---- a reduction for each place ----------------------------------------------------- */
 
+/* Whether something in a factor is stored along an index that isn't reduced. */
+static bool reads_across(const program *p, const bexpr *e, uint64_t reduced)
+{
+    const uint64_t last = e->kind == B_ACCESS ? innermost_index(p, e) : 0;
+    bool some = last && !(last & reduced);
+    for (int k = 0; !some && e->kind != B_REDUCE && k < e->nargs; k++)
+        some = reads_across(p, e->args[k], reduced);
+    return some;
+}
+
 /* What it costs to reduce the product at one place. */
 static double each_costs(const opt *o, const product *x)
 {
@@ -38,8 +48,7 @@ static double each_costs(const opt *o, const product *x)
         if (!(f->indices & x->reduced)) continue;
         const double fiber = f->density * cost_places(o, f->indices & x->reduced);
         if (fiber < least) least = fiber;
-        const uint64_t last = innermost_index(o->p, f->e);
-        if (last && !(last & x->reduced)) price = across;
+        if (reads_across(o->p, f->e, x->reduced)) price = across;
     }
     return price * (least > 1 ? least : 1);
 }
@@ -206,10 +215,10 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
         return take_all(o, at, w, x);
     }
     /* as often as it has results, or for each of theirs at more places */
-    const bool again =
-        (several || factors_of(o, *at, x)) && computed_at(o, left_of(x)) != left_of(x);
+    const bool factors = several || factors_of(o, *at, x);
+    const bool again = factors && computed_at(o, left_of(x)) != left_of(x);
     const bool term = w->top || w->combiner == expr_combiner(*at);
-    if (!(again || (several && !term)) || w->settles || !starts(o, x, w) ||
+    if (!(again || (factors && !term)) || w->settles || !starts(o, x, w) ||
         !pays_apart(o, x, w, false))
         return STC_OK;
     *done = true;

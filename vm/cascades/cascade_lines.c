@@ -64,7 +64,7 @@ static bool lined_sink(const machine *mc, const stage *st, int k)
            st->sink[k].way == SINK_BY_PLACE && st->g->s.place[x->b].kind == PLACE_AT;
 }
 
-void stage_lines_prepare(const machine *mc, stage *st)
+void stage_lines_prepare(machine *mc, stage *st)
 {
     const loop_summary *s = &st->g->s;
     st->lined = !st->nwalk && !st->known && !st->nchild && !st->g->masks &&
@@ -81,6 +81,7 @@ void stage_lines_prepare(const machine *mc, stage *st)
             (s->step[k].kind == STEP_PLACE && s->place[s->step[k].a].kind == PLACE_AT);
     for (int k = 0; st->lined && k < s->nsink; k++)
         st->lined = lined_sink(mc, st, k);
+    if (st->lined && st->terms.kernel) stage_terms_prepare(mc, st);
 }
 
 /* ---- strings ------------------------------------------------------------------------ */

@@ -128,6 +128,7 @@ typedef struct met {
     }
 PUT_FIRST(4, uint32_t)
 PUT_FIRST(8, uint64_t)
+PUT_FIRST(16, cdouble)
 
 bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals, int n,
                    int fn, const lop *at, stc_status *st)
@@ -135,7 +136,7 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
     workspace *w = s->ws;
     const fn_fold fold = fn_fold_of(fn, (vclass)w->cls);
     met m;
-    if (!ws_is_vector(s) || !fold || (w->size != 8 && w->size != 4)) return false;
+    if (!ws_is_vector(s) || !fold) return false;
     for (int k = 0; k < n; k++)
         if (coords[k] < 0 || coords[k] >= s->own->shape[0]) return false;
     *st = STC_OK;
@@ -146,8 +147,10 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
     m.n = 0;
     if (w->size == 8) {
         put_first_8(w, coords, vals, n, &m);
-    } else {
+    } else if (w->size == 4) {
         put_first_4(w, coords, vals, n, &m);
+    } else {
+        put_first_16(w, coords, vals, n, &m);
     }
     fold(w->dense, m.vals, m.at, m.end, NULL, m.n);
     return true;
