@@ -1,6 +1,7 @@
 /* check_made.c: factors that are made of a fiber's own values before a kernel runs
  * (vm/super/nest_made.c): where that is done, and that it gives what C gives, for fibers
- * of any length, which follow each other or don't, in 32-bit and 64-bit coordinates. */
+ * of any length, which follow each other or don't, in 32-bit and 64-bit coordinates; and
+ * those of products of sparse operands, which are steps of their own (src/opt/lift.c). */
 #include "check.h"
 #include <math.h>
 #include <stdio.h>
@@ -178,6 +179,58 @@ START_TEST(wrap_as_elements_do)
 }
 END_TEST
 
+/* What is computed of sparse operands, or converted, is made first where others go round
+ * it: products are scattered then. d: behind names of what is stored everywhere. */
+static const struct {
+    const char *type, *text, *row;
+} computed[] = {
+    {"bool", "any(k: K%1$s(i,k) != 0 && L%1$s(k,j) != 0)", "scatter BOOL AND OR"},
+    {"f64", "abs(K%1$s(i,k)) * L%1$s(k,j)", "scatter F64 MUL ADD"},
+    {"f64", "K%1$s(i,k) * L%1$s(k,j)**2", "scatter F64 MUL ADD"},
+    {"f64", "(K%1$s(i,k) - L%1$s(i,k)) * (L%1$s(k,j) + K%1$s(k,j))", "scatter F64 MUL ADD"},
+    {"f64", "N%1$s(i,k) * K%1$s(k,j)", "scatter F64 MUL ADD"},
+    {"f64", "K%1$s(i,k) * P%1$s(k,j)", "scatter F64 MUL ADD"},
+};
+
+START_TEST(computed_factors_are_scattered)
+{
+    static const char setup[] =
+        "n = 200\ntensor K csr f64 [n,n]\nK(i,j) = ((i + j) %% 19 == 0) * (j - 40)\n"
+        "compact K\ntensor L csr f64 [n,n]\n"
+        "L(i,j) = ((i * 7 + j * 13) %% 23 < 2 && i %% 9 != 4) * (i - j)\ncompact L\n"
+        "tensor N csr i32 [n,n]\nN(i,j) = i32(K(i,j))\n"
+        "tensor P csr bool [n,n]\nP(i,j) = L(i,j) > 10\n"
+        "tensor Kd dense [n,n]\nKd(i,j) = K(i,j)\ntensor Ld dense [n,n]\n"
+        "Ld(i,j) = L(i,j)\ntensor Nd dense i32 [n,n]\nNd(i,j) = N(i,j)\n"
+        "tensor Pd dense bool [n,n]\nPd(i,j) = P(i,j)\n"
+        "tensor R csr %s [n,n]\nc = 0\n";
+    heap h;
+    char all[2000], text[200], *profile;
+    double differ = -1;
+    const stc_tensor *t;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    machine_profile_runs(m);
+    ck_ok(m, stc_session_open(m, &s));
+    snprintf(all, sizeof all, setup, computed[_i].type);
+    ck_ok(m, stc_session_exec(s, all, "setup"));
+    snprintf(text, sizeof text, computed[_i].text, "");
+    snprintf(all, sizeof all, "R(i,j) = %s", text);
+    ck_ok(m, stc_session_exec(s, all, "statement"));
+    ck_ok(m, stc_session_profile(s, &profile));
+    ck_assert_msg(strstr(profile, computed[_i].row), "%s", profile);
+    stc_text_free(m, profile);
+    snprintf(text, sizeof text, computed[_i].text, "d");
+    snprintf(all, sizeof all, "W(i,j) = %s\nc = sum(i,j: W(i,j) != R(i,j))", text);
+    ck_ok(m, stc_session_exec(s, all, "compare"));
+    ck_ok(m, stc_session_get(s, "c", &t));
+    ck_ok(m, stc_tensor_to_dense(t, &differ));
+    ck_assert(differ == 0);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_made(void)
 {
     Suite *s = suite_create("made");
@@ -186,6 +239,8 @@ Suite *suite_made(void)
     tcase_add_loop_test(t, give_what_c_gives, 0, FORMATS * TYPES);
     tcase_add_loop_test(t, take_a_value_a_round, 0, 2);
     tcase_add_loop_test(t, wrap_as_elements_do, 0, FORMATS);
+    tcase_add_loop_test(t, computed_factors_are_scattered, 0,
+                        sizeof computed / sizeof *computed);
     suite_add_tcase(s, t);
     return s;
 }

@@ -723,9 +723,11 @@ START_TEST(scattered_in_any_order)
 {
     static const char *const leads[] = {
         "(i,j) -> (i : compressed(nonunique), j : singleton)",
-        "(i,j) -> (i : dense, j : hashed)", "(i,j) -> (i : hashed, j : hashed(97))",
+        "(i,j) -> (i : dense, j : hashed)",
+        "(i,j) -> (i : hashed, j : hashed(97))",
         "(i,j) -> (i : dense, j : compressed(unordered))",
-        "(i,j) -> (i : dense, j : compressed(index64))"};
+        "(i,j) -> (i : dense, j : compressed(index64))",
+        "(i,j) -> (i : compressed, j : compressed)"};
     static const char *const text[] = {"L(i,k) * K(k,j)", "x(k) * K(k,j) * L(i,k) * z(i)",
                                        "K(i,k) * L(k,j)"};
     static const char setup[] =
@@ -775,7 +777,7 @@ Suite *suite_super(void)
     tcase_add_loop_test(t, few_elements, 0, 4);
     tcase_add_loop_test(t, bounds_of_64_bits, 0, WIDE_STATEMENTS);
     tcase_add_loop_test(t, groups_as_rows, 0, 30);
-    tcase_add_loop_test(t, scattered_in_any_order, 0, 15);
+    tcase_add_loop_test(t, scattered_in_any_order, 0, 18);
     tcase_add_loop_test(t, lines_of_dense_rows, 0, 3 * LINE_STATEMENTS);
     tcase_add_loop_test(t, long_rows, 0, sizeof long_types / sizeof *long_types);
     tcase_add_loop_test(t, fibers_of_unlike_lengths, 0, 4);

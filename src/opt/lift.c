@@ -5,8 +5,17 @@
  * around them: sum(i: (X(i,k) - m(k)) * (X(i,l) - m(l))) goes over i, k and l, and X(i,k) -
  * m(k) is the same for all l. Such a step has no reduction. It has to cost less than it
  * saves, and may be no larger than an operand that it is made of.
+ *
+ * In any(k: D(i,k) != 0 && A(k,j) != 0) A's rows are gone through for each entry of D. What
+ * is computed from the entries of sparse operands, or converted, is made, with their
+ * places, where other sparse ones go round it: terms are products of elements then, for
+ * which there are superinstructions.
  */
 #include "opt.h"
+
+/* What a call costs in the terms of a nest that goes by strips for it; an entry of a step
+ * that has the places of an operand. */
+static const double in_terms = 3, entry = 2;
 
 /* The calls of an expression; less than 0: it reduces, and may cost anything. */
 static int calls_of(const bexpr *e)
@@ -18,6 +27,19 @@ static int calls_of(const bexpr *e)
     return n;
 }
 
+static int conversions_of(const bexpr *e)
+{
+    int n = e->kind == B_CONV && type_class(e->type) != type_class(e->args[0]->type);
+    for (int k = 0; k < e->nargs; k++)
+        n += conversions_of(e->args[k]);
+    return n;
+}
+
+static int work_of(const bexpr *e)
+{
+    return calls_of(e) + conversions_of(e);
+}
+
 /* Whether an operand stores a place for all values of the indices. */
 static bool has_room(const program *p, const bexpr *e, uint64_t indices)
 {
@@ -27,15 +49,35 @@ static bool has_room(const program *p, const bexpr *e, uint64_t indices)
     return false;
 }
 
+/* Whether all that e reads are operands that store some coordinates, of `indices`; if
+ * `known`, as many as one knows. */
+static bool of_sparse(const opt *o, const program *p, const bexpr *e, uint64_t indices,
+                      bool known)
+{
+    double part;
+    if (e->kind == B_INDEX) return false;
+    if (e->kind == B_ACCESS)
+        return stores_some(p, e) && !e->pad && opt_indices(p, e) == indices &&
+               (!known || stats_density(o, e->tensor, &part));
+    for (int k = 0; k < e->nargs; k++)
+        if (!of_sparse(o, p, e->args[k], indices, known)) return false;
+    return true;
+}
+
 static bool may_be_made(const opt *o, const product *x, const factor *f, uint64_t loops)
 {
-    if (f->where || !f->full || !f->plain || !(loops & ~f->indices) ||
-        calls_of(f->e) <= 0 || type_class(f->e->type) != x->r->cls ||
-        has_window(o->p, f->e) || !has_room(o->p, f->e, f->indices))
+    if (f->where || !(loops & ~f->indices) || work_of(f->e) <= 0 ||
+        type_class(f->e->type) != x->r->cls || has_window(o->p, f->e))
         return false;
     for (uint64_t set = f->indices; set; set &= set - 1)
         if (o->s->index[__builtin_ctzll(set)].lo >= 0) return false;
     return true;
+}
+
+static bool is_whole(const opt *o, const factor *f)
+{
+    return !o->pattern && f->full && f->plain && calls_of(f->e) > 0 &&
+           has_room(o->p, f->e, f->indices);
 }
 
 /* Whether an operand of e, which reads `all`, is such a factor, as far as it is quick to
@@ -44,9 +86,12 @@ static bool may_lift(const program *p, const bexpr *e, uint64_t all)
 {
     for (int k = 0; k < e->nargs; k++) {
         const bexpr *const f = e->args[k];
-        const bool call = all && e->kind == B_CALL && f->kind == B_CALL && f->fn != e->fn;
+        const bool call = all && e->kind == B_CALL &&
+                          ((f->kind == B_CALL && f->fn != e->fn) || f->kind == B_CONV);
         const uint64_t own = call || f->kind == B_REDUCE ? opt_indices(p, f) : 0;
-        if (call && own && own != all && has_room(p, f, own)) return true;
+        if (call && own && own != all &&
+            (has_room(p, f, own) || of_sparse(NULL, p, f, own, false)))
+            return true;
         const bool inside = f->kind == B_REDUCE;
         if (may_lift(p, f, inside ? opt_indices(p, f->args[0]) : all)) return true;
     }
@@ -59,27 +104,62 @@ bool lift_may(const program *p, const bstmt *s)
     return may_lift(p, &top, 0);
 }
 
+/* The factor becomes a step, of which it is a read. */
+static stc_status make_factor(opt *o, const product *x, factor *f)
+{
+    factor own = *f;
+    own.of = 0; /* it reduces nothing: there is no guess of what it stores */
+    const opt_part t = {.f = &own, .n = 1, .out = own.indices};
+    const uint64_t of = f->of;
+    const stc_status st = make_step(o, x, &t, f);
+    f->of = of;
+    return st;
+}
+
+/* Whether a factor that stores some coordinates has an index that this one lacks: it, or
+ * this one, is then gone through again and again, and nothing lies in rows. */
+static bool meets_sparse(const factor *f, int n, const factor *own)
+{
+    for (int k = 0; k < n; k++)
+        if (f[k].density < 1 && f[k].indices & ~own->indices) return true;
+    return false;
+}
+
+/* Those that are computed from sparse operands. */
+static stc_status lift_sparse(opt *o, const product *x, factor *f, int n, uint64_t loops)
+{
+    bool can[OPT_FACTORS];
+    for (int k = 0; k < n; k++) {
+        const double work = work_of(f[k].e);
+        const double stored = f[k].density * cost_places(o, f[k].indices);
+        can[k] =
+            f[k].density < 1 && may_be_made(o, x, &f[k], loops) &&
+            of_sparse(o, o->p, f[k].e, f[k].indices, true) && meets_sparse(f, n, &f[k]) &&
+            opt_pays(stored * (1 + work + entry), cost_nest(o, f, n) * work * in_terms);
+    }
+    for (int k = 0; k < n; k++) {
+        const stc_status st = can[k] ? make_factor(o, x, &f[k]) : STC_OK;
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
 /* Room for its steps is there. */
 stc_status lift_factors(opt *o, const product *x, factor *f, int n)
 {
     uint64_t loops = 0;
     for (int k = 0; k < n; k++)
         loops |= f[k].indices;
-    for (int k = 0; k < n && !o->pattern; k++) {
-        if (!may_be_made(o, x, &f[k], loops)) continue;
+    for (int k = 0; k < n; k++) {
+        if (!is_whole(o, &f[k]) || !may_be_made(o, x, &f[k], loops)) continue;
         const double calls = calls_of(f[k].e), nest = cost_nest(o, f, n);
         const double once =
             cost_places(o, f[k].indices) * (1 + calls) + cost_write(o, f[k].indices, 1);
         if (!opt_pays(once, nest * calls)) continue;
-        factor own = f[k];
-        own.of = 0; /* it reduces nothing: there is no guess of what it stores */
-        const opt_part t = {.f = &own, .n = 1, .out = own.indices};
-        const uint64_t of = f[k].of;
-        const stc_status st = make_step(o, x, &t, &f[k]);
+        const stc_status st = make_factor(o, x, &f[k]);
         if (st) return st;
-        f[k].of = of;
     }
-    return STC_OK;
+    return lift_sparse(o, x, f, n, loops);
 }
 
 static void replace(bexpr *e, const bexpr *from, bexpr *to)

@@ -26,6 +26,7 @@ typedef struct scatter_operand {
     bool coords;
     bool searched; /* coordinates can be, in order; else they are all gone through */
     bool gaps;     /* VIEW_GAPS                                                    */
+    bool same;     /* a searched one has one fiber in all rows                     */
     fiber_table f;
     int64_t lo, size; /* a range's first coordinate, and how many  */
     /* of this row: its positions; a range has the coordinate lo at `begin` */

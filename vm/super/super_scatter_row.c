@@ -1,7 +1,8 @@
 /* super_scatter_row.c: the fibers that a row scatters, found for its kernel.
  *
  * Of the operands of the loop over k, the shortest that has coordinates drives, the others
- * are located, or sought by galloping; an operand that can't be searched (it is in no
+ * are located, or sought: by galloping, or, where all rows have the same fiber, by a table
+ * (core/lookup.c); an operand that can't be searched (it is in no
  * order, has gaps, or lies below a group of equal coordinates, as in coo) drives if it
  * alone has coordinates. Factors and fibers of up to SCATTER_CHUNK k are found before
  * anything is scattered, so that fibers can be asked for ahead of time.
@@ -46,6 +47,7 @@ static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand 
     o->searched =
         fibers_listed(&o->f) && lv->props & PROP_ORDERED && tensor_unique(t, o->level);
     o->gaps = o->f.shape == VIEW_GAPS;
+    o->same = o->searched && o->up == ROOT && lv->kind->locate_many;
     return o->searched || goes_through(t, o);
 }
 
@@ -346,7 +348,7 @@ static int between_gaps(scatter *sc, int driver, int64_t p, int n)
 
 /* Of n rounds, the driver's positions (or, without one, coordinates) from p on, those that
  * all operands have: how many, and their positions. */
-static int find_rounds(scatter *sc, int driver, int64_t p, int n)
+static int find_rounds(machine *mc, scatter *sc, int driver, int64_t p, int n)
 {
     const scatter_operand *d = driver < 0 ? NULL : &sc->operand[driver];
     int64_t *key = sc->key;
@@ -361,13 +363,17 @@ static int find_rounds(scatter *sc, int driver, int64_t p, int n)
             sc->pos[b][k] = p + k;
         for (int k = 0; k < n && !o->coords; k++)
             sc->pos[b][k] = o->begin - o->lo + key[k];
+        if (b != driver && o->same)
+            machine_look_up(mc, o->tensor, &mc->slot[o->tensor].t->level[o->level], 0, key,
+                            sizeof *key, sizeof *key, n, sc->pos[b]);
     }
     if (all) return n;
     int found = 0;
     for (int k = 0; k < n; k++) {
         bool there = true;
         for (int b = 0; b < sc->noperand && there; b++) {
-            const bool sought = b != driver && sc->operand[b].coords;
+            const scatter_operand *o = &sc->operand[b];
+            const bool sought = b != driver && o->coords && !o->same;
             const int64_t at = sought ? position(sc, b, key[k]) : sc->pos[b][k];
             sc->pos[b][found] = at;
             there = at != NONE;
@@ -390,7 +396,7 @@ static stc_status many_fibers(machine *mc, scatter *sc)
     const value by = fixed_factors(mc, sc);
     for (int64_t p = d ? d->begin : lo; p < end;) {
         const int take = end - p < SCATTER_CHUNK ? (int)(end - p) : SCATTER_CHUNK;
-        const int n = find_rounds(sc, driver, p, take);
+        const int n = find_rounds(mc, sc, driver, p, take);
         p += take;
         put_fibers(sc, n, sc->owner < 0 ? NULL : sc->pos[sc->owner], below);
         put_factors(mc, sc, n, by);

@@ -209,14 +209,29 @@ stc_status ws_touch_line(machine *mc, slot *s, int64_t lo, int64_t n)
     return STC_OK;
 }
 
-/* The set bits in order: for accumulators that are well filled. */
+/* The set bits in order, for accumulators that aren't nearly empty. Which words have any is
+ * found without a branch, a block of them at a time: most have one, or none. */
 static void scan_bits(const workspace *w, int64_t *out)
 {
+    enum { BLOCK = 64 };
+    const int64_t words = bit_words(w->extent), most = w->n;
     int64_t n = 0;
-    const int64_t most = w->n;
-    for (int64_t word = 0; n < most; word++)
-        for (uint64_t b = w->set[word]; b; b &= b - 1)
-            out[n++] = word * 64 + __builtin_ctzll(b);
+    for (int64_t from = 0, m; n < most; from += m) {
+        uint8_t some[BLOCK];
+        int found = 0;
+        m = words - from < BLOCK ? words - from : BLOCK;
+        for (int k = 0; k < m; k++) {
+            some[found] = (uint8_t)k;
+            found += w->set[from + k] != 0;
+        }
+        for (int k = 0; k < found; k++) {
+            const int64_t word = from + some[k];
+            uint64_t b = w->set[word];
+            do
+                out[n++] = word * 64 + __builtin_ctzll(b);
+            while (b &= b - 1);
+        }
+    }
 }
 
 void ws_touch_all(workspace *w, int64_t n)
