@@ -231,6 +231,11 @@ START_TEST(absent_at_once)
                      "some = sum(i: z(i)) + 7 * any(i: y(i)) + 10 * z(9)",
            "some", 11);
 #undef ELEVENTHS
+    /* which of the result's places have a term is what isn't stored, too */
+    EXPECT("format columns = (i,j) -> (j : compressed, i : dense)\n"
+           "tensor A columns bool [6,19]\ntensor y csr f32 [4,6]\n"
+           "y(k,j) max= !A(i,j(:18:3))\nsome = sum(k,j: y(k,j))",
+           "some", 24);
 }
 END_TEST
 

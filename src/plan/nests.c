@@ -313,7 +313,8 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     stc_status st = first_further(pl, r, bound, out, &begun);
     if (st || begun) return st;
     const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
-    const pset *stored = space && visits_all(space) ? rest_space(pl, r) : NULL;
+    const bool all = space && (space->op == PS_ALL || (!r->asked && visits_all(space)));
+    const pset *stored = all ? rest_space(pl, r) : NULL;
     if (stored) space = stored;
     bexpr *const elsewhere =
         space && space->op == PS_ALL ? first_elsewhere(pl, r, &space) : NULL;
