@@ -204,6 +204,8 @@ START_TEST(rows_are_turned)
 #define ACROSS SPARSE "tensor W dense i64 [9,300]\nW(k,j) = (k * j) % 13 - 5\n"
     expect_plan(ACROSS, "Y(i,k) = A(i,j)*W(k,j)", "W is converted to|read across");
     expect_plan(ACROSS, "Y(i) = sum(j,k: A(i,j)*max(W(k,j), 0))", "step1(j)");
+    expect_plan(ACROSS, "y(j) = sqrt(sum(i: A(i,j)**2))", "step: step1(j)|step: y(j)");
+    expect_plan(ACROSS, "y(i) = sqrt(sum(j: A(i,j)**2))", "t0 add= (A(i,j) ** 2)");
     expect_plan(ACROSS, "Y(i,k) = A(i,j)*W(k,j)*(i<4)", "W is converted to|read across");
     expect_plan("tensor A csr i64 [300,300]\nA(7,8) = 1\ntensor W dense i64 [9,300]\n"
                 "W(k,j) = 2\n",
@@ -216,6 +218,24 @@ START_TEST(rows_are_turned)
            "far", 0);
     EXPECT(ACROSS "Y(i,k) = A(i,j)*W(k,j)\nsome = Y(77,5) != 0", "some", 1);
 #undef ACROSS
+}
+END_TEST
+
+/* Where only what isn't stored counts, it is looked at once, and not place by place. */
+START_TEST(absent_at_once)
+{
+#define ELEVENTHS "tensor B csr bool [300,300]\nB(i,j) = (i * 7 + j * 3) % 11 == 0\n"
+    expect_plan(ELEVENTHS, "y(i) = min(j: B(i,j))", "walk B.1");
+    expect_plan(ELEVENTHS, "y(i) = all(j: B(i,j))", "walk B.1");
+    EXPECT(ELEVENTHS "y(i) = min(j: B(i,j))\nB(9,j) = 1\nz(i) = all(j: B(i,j))\n"
+                     "some = sum(i: z(i)) + 7 * any(i: y(i)) + 10 * z(9)",
+           "some", 11);
+#undef ELEVENTHS
+    /* which of the result's places have a term is what isn't stored, too */
+    EXPECT("format columns = (i,j) -> (j : compressed, i : dense)\n"
+           "tensor A columns bool [6,19]\ntensor y csr f32 [4,6]\n"
+           "y(k,j) max= !A(i,j(:18:3))\nsome = sum(k,j: y(k,j))",
+           "some", 24);
 }
 END_TEST
 
@@ -774,6 +794,7 @@ Suite *suite_opt(void)
     tcase_add_test(t, vectors_are_sought);
     tcase_add_test(t, quotients_and_choices);
     tcase_add_test(t, later_fills);
+    tcase_add_test(t, absent_at_once);
     tcase_add_test(t, results_are_turned);
     tcase_add_loop_test(t, others_stay, 0, 4);
     tcase_add_test(t, planned_once_for_statistics);

@@ -355,6 +355,16 @@ double cost_write(const opt *o, uint64_t out, double density)
 /* Reading along a mode that isn't the innermost one stored. */
 static const double across = 5;
 
+/* Whether something in a factor is stored along an index that isn't reduced. */
+static bool reads_across(const program *p, const bexpr *e, uint64_t reduced)
+{
+    const uint64_t last = e->kind == B_ACCESS ? innermost_index(p, e) : 0;
+    bool some = last && !(last & reduced);
+    for (int k = 0; !some && e->kind != B_REDUCE && k < e->nargs; k++)
+        some = reads_across(p, e->args[k], reduced);
+    return some;
+}
+
 double cost_each(const opt *o, const product *x)
 {
     double least = cost_places(o, x->reduced), price = 1;
@@ -363,8 +373,7 @@ double cost_each(const opt *o, const product *x)
         if (!(f->indices & x->reduced)) continue;
         const double fiber = f->density * cost_places(o, f->indices & x->reduced);
         if (fiber < least) least = fiber;
-        const uint64_t last = innermost_index(o->p, f->e);
-        if (last && !(last & x->reduced)) price = across;
+        if (reads_across(o->p, f->e, x->reduced)) price = across;
     }
     return price * (least > 1 ? least : 1);
 }

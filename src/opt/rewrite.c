@@ -189,10 +189,10 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
         return take_all(o, at, w, x);
     }
     /* as often as it has results, or for each of theirs at more places */
-    const bool again =
-        (several || factors_of(o, *at, x)) && computed_at(o, left_of(x)) != left_of(x);
+    const bool factors = several || factors_of(o, *at, x);
+    const bool again = factors && computed_at(o, left_of(x)) != left_of(x);
     const bool term = w->top || w->combiner == expr_combiner(*at);
-    if (!(again || (several && !term)) || w->settles || !starts(o, x, w) ||
+    if (!(again || (factors && !term)) || w->settles || !starts(o, x, w) ||
         !pays_apart(o, x, w, false))
         return STC_OK;
     *done = true;

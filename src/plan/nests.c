@@ -233,6 +233,15 @@ static int reduction_order(plan *pl, const bexpr *r, const pset *space, uint64_t
     return n;
 }
 
+/* A loop over the space visits every coordinate: also where only what isn't stored counts.
+ */
+static bool visits_all(const pset *s)
+{
+    if (s->op == PS_AND) return visits_all(s->a) && visits_all(s->b);
+    if (s->op == PS_OR) return visits_all(s->a) || visits_all(s->b);
+    return s->op == PS_ALL || s->op == PS_ABSENT;
+}
+
 /* r's elements are so few that to visit all costs less than to count those stored. */
 static bool few_elements(const plan *pl, const bexpr *r)
 {
@@ -300,7 +309,8 @@ static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out)
     stc_status st = first_further(pl, r, bound, out, &begun);
     if (st || begun) return st;
     const pset *space = known ? expr_space(pl, r->args[0], &id) : pset_all();
-    const pset *stored = space && space->op == PS_ALL ? rest_space(pl, r) : NULL;
+    const bool all = space && (space->op == PS_ALL || (!r->asked && visits_all(space)));
+    const pset *stored = all ? rest_space(pl, r) : NULL;
     if (stored) space = stored;
     bexpr *const elsewhere =
         space && space->op == PS_ALL ? first_elsewhere(pl, r, &space) : NULL;

@@ -220,7 +220,7 @@ static stc_status prepare(machine *mc, cascade *c)
         }
         if (make_ready(mc, st)) return mc->cx->diag.status;
         if (st->out) stage_fill_prepare(mc, st);
-        if (st->out) stage_lines_prepare(st);
+        if (st->out) stage_lines_prepare(mc, st);
         if (st->out) stage_late_prepare(mc, st);
         st->rowwise = st->paired && runs_rows(st->pair) && stage_rows_prepare(mc, st);
         if (st->paired && runs_rows(st->pair)) st->paired = st->rowwise;

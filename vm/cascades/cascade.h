@@ -113,8 +113,10 @@ struct stage {
         const struct line_kernel *kernel; /* NULL: it isn't like that                */
         uint64_t unread;                  /* nodes that aren't read as columns then  */
         bool wide;                        /* no other node is a column               */
+        uint64_t retype; /* those that aren't, once operands are in the lines' type   */
         uint8_t cls, nfactor, nrow;
         uint16_t factor[NEST_SCALARS], row[NEST_LOADS];
+        const void *vals[NEST_LOADS]; /* … these                                     */
     } terms;
     /* coordinates are copied by who appends them, and not made (cascade_late.c): as
      * linked, in this run, in this string; elements need to know their lane, or have
@@ -183,7 +185,7 @@ void stage_end_lane(const machine *mc, stage *st);
 /* cascade_lines.c: whether this run's strings may be lines; the string again, element by
  * element. Positions of lines below others (`up`, by the lanes of the loop around) in a
  * level from lo to hi, false if some aren't there. */
-void stage_lines_prepare(stage *st);
+void stage_lines_prepare(machine *mc, stage *st);
 int stage_fill_lines(stage *st);
 void stage_lines_spell(stage *st);
 bool stage_lines_locate(const stage *st, column *c, const column *up, const column *shift,
@@ -191,7 +193,8 @@ bool stage_lines_locate(const stage *st, column *c, const column *up, const colu
 
 /* cascade_terms.c: when linked; a string of lines to lines of a result. */
 void stage_terms_match(const machine *mc, stage *st);
-void stage_terms_add(machine *mc, stage *st, tensor *to, const column *into);
+void stage_terms_prepare(machine *mc, stage *st);
+void stage_terms_add(machine *mc, stage *st, void *to, const int64_t *into);
 
 /* cascade_keys.c. start: sets `keyed` for the lanes from `lane` up to `lanes`. */
 bool stage_keyable(const stage *st);

@@ -9,6 +9,7 @@
  * Takes a stage whose string is filled by ranges (cascade_simple.c). Where something of a
  * line isn't there, the string is spelt out and goes the way of all others.
  */
+#include "../work/ws.h"
 #include "cascade.h"
 
 /* Shorter ones are cheaper element by element; less so where they need no columns. */
@@ -45,16 +46,25 @@ static bool lined_place(const stage *st, int id)
            (!up->varies || up->kind == PLACE_GIVEN);
 }
 
-static bool lined_sink(const stage *st, int k)
+/* A workspace has a line if it has a place for each of its coordinates. */
+static bool lined_workspace(const machine *mc, const stage *st, const sink *x)
+{
+    const slot *w = &mc->slot[x->a];
+    return w->row->order == 1 && x->icol[0] == 0 && ws_is_vector(w) && st->lo >= 0 &&
+           st->hi <= w->own->shape[0] && fn_fold_of(x->fn, (vclass)w->ws->cls) != NULL;
+}
+
+static bool lined_sink(const machine *mc, const stage *st, int k)
 {
     const sink *x = &st->g->s.sink[k];
+    if (x->kind == SINK_WSADD) return lined_workspace(mc, st, x);
     if (x->kind == SINK_REDUCE)
         return !x->right && fn_fold_of(x->fn, (vclass)x->cls) != NULL;
     return (x->kind == SINK_STORE || x->kind == SINK_ACC) &&
            st->sink[k].way == SINK_BY_PLACE && st->g->s.place[x->b].kind == PLACE_AT;
 }
 
-void stage_lines_prepare(stage *st)
+void stage_lines_prepare(machine *mc, stage *st)
 {
     const loop_summary *s = &st->g->s;
     st->lined = !st->nwalk && !st->known && !st->nchild && !st->g->masks &&
@@ -70,7 +80,8 @@ void stage_lines_prepare(stage *st)
             s->step[k].kind == STEP_NODE ||
             (s->step[k].kind == STEP_PLACE && s->place[s->step[k].a].kind == PLACE_AT);
     for (int k = 0; st->lined && k < s->nsink; k++)
-        st->lined = lined_sink(st, k);
+        st->lined = lined_sink(mc, st, k);
+    if (st->lined && st->terms.kernel) stage_terms_prepare(mc, st);
 }
 
 /* ---- strings ------------------------------------------------------------------------ */

@@ -8,10 +8,32 @@
 
 /* ---- workspaces ---------------------------------------------------------------- */
 
+/* Lines of values to lines of an accumulator, the places of which are their coordinates. */
+static stc_status add_lines(machine *mc, stage *st, const sink *x)
+{
+    slot *s = &mc->slot[x->a];
+    workspace *w = s->ws;
+    const int64_t *first = st->g->icol[0].data;
+    const char *v = st->terms.kernel ? NULL : strip_spread(st->g, x->node);
+    if (x->fn != w->fn && ws_use(mc, w, x->fn, x->at)) return mc->cx->diag.status;
+    for (int r = 0, k = 0; r < st->runs; k = st->run_end[r++]) {
+        const int n = st->run_end[r] - k;
+        if (!v && r > 0 && first[r] == first[r - 1] &&
+            n == k - (r > 1 ? st->run_end[r - 2] : 0))
+            continue;
+        if (v ? ws_add_line(mc, s, first[r], v + (size_t)k * w->size, n, x->at)
+              : ws_touch_line(mc, s, first[r], n))
+            return mc->cx->diag.status;
+    }
+    if (!v) stage_terms_add(mc, st, w->dense, first);
+    return STC_OK;
+}
+
 static stc_status add_to_workspace(machine *mc, stage *st, const sink *x)
 {
     strip *g = st->g;
     slot *w = &mc->slot[x->a];
+    if (st->lines) return add_lines(mc, st, x);
     const int order = w->row->order;
     const vclass cls = (vclass)g->s.node[x->node].cls;
     stc_status status;
@@ -149,7 +171,7 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
     if (values_room(mc, st, x, at)) return mc->cx->diag.status;
     r->stores += (uint64_t)n;
     if (at->form == COL_LINES && st->terms.kernel) {
-        stage_terms_add(mc, st, r->t, at);
+        stage_terms_add(mc, st, r->t->vals, at->data);
         return STC_OK;
     }
     const char *v = strip_spread(g, x->node);

@@ -1,12 +1,13 @@
-/* cascade_terms.c: terms of lines added to lines of a result, in one pass and in the
- * elements' own type.
+/* cascade_terms.c: terms of lines added to lines of a result, or of a workspace that has a
+ * place for each coordinate, in one pass and in the elements' own type.
  *
  * Where a string is one of lines (cascade_lines.c) and what is accumulated is a product of
  * scalars, one a line, and of lines of operands, then nothing of it need be a column of its
  * own: what is multiplied is read where it lies, and added where it goes. Integers wrap, so
  * that the low bits of a sum of products are those of the sum of their factors' low bits:
- * elements of any width are computed in that width. Factors that are neither (functions of
- * lines, other types) are columns as usual.
+ * elements of any width are computed in that width. Operands of another type that are read
+ * again and again are converted as a whole (../strips/strip_retype.c). Factors that are
+ * neither (functions of lines) are columns as usual, and so are others until then.
  *
  * Takes a stage of the cascade; matched when it is linked, run in place of the sink.
  */
@@ -208,6 +209,13 @@ static const line_kernel kernels[] = {
 
 /* ---- matching, when linked ---------------------------------------------------------- */
 
+/* What an operand's line has, or is converted from; NULL: it is neither. */
+static const node *loaded(const loop_summary *s, const node *x)
+{
+    const node *of = x->kind == NODE_CONV ? &s->node[x->arg[0]] : x;
+    return of->kind == NODE_LOAD && of->uses == 1 && x->uses == 1 ? of : NULL;
+}
+
 /* Node `id` is a factor, or a product of some. False: that can't be done. */
 static bool match_factor(const machine *mc, stage *st, uint16_t id)
 {
@@ -232,6 +240,8 @@ static bool match_factor(const machine *mc, stage *st, uint16_t id)
                         types_wrap_alike(mc->p->tensor[x->a].type, type));
     if (!there && (x->cls != to->cls || class_type((vclass)x->cls) != type)) return false;
     to->unread |= (uint64_t)there << id;
+    const node *of = loaded(s, x);
+    if (!there && of) to->retype |= UINT64_C(1) << id | UINT64_C(1) << (of - s->node);
     to->row[to->nrow++] = id;
     return true;
 }
@@ -247,8 +257,9 @@ void stage_terms_match(const machine *mc, stage *st)
 {
     const loop_summary *s = &st->g->s;
     const sink *x = &s->sink[0];
-    if (s->nsink != 1 || x->kind != SINK_ACC) return;
-    const uint8_t type = mc->p->tensor[x->a].type;
+    if (s->nsink != 1 || (x->kind != SINK_ACC && x->kind != SINK_WSADD)) return;
+    uint8_t type = mc->p->tensor[x->a].type; /* workspaces have values of its class */
+    if (x->kind == SINK_WSADD) type = (uint8_t)class_type(type_class((stc_type)type));
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         if (kernels[k].fold != x->fn || kernels[k].type != type) continue;
         st->terms = (struct line_terms){.kernel = &kernels[k], .cls = x->cls};
@@ -258,6 +269,34 @@ void stage_terms_match(const machine *mc, stage *st)
     }
     st->terms.kernel = NULL;
     st->terms.unread = 0;
+}
+
+/* ---- operands of other types ------------------------------------------------------ */
+
+/* n more elements of each line's operands were read. */
+static void retype(machine *mc, stage *st, int64_t n)
+{
+    struct line_terms *t = &st->terms;
+    const loop_summary *s = &st->g->s;
+    bool all = true;
+    if (!t->retype || t->unread & t->retype) return;
+    for (int j = 0; j < t->nrow; j++) {
+        if (!(t->retype >> t->row[j] & 1)) continue;
+        const int of = loaded(s, &s->node[t->row[j]])->a;
+        t->vals[j] = strip_retyped(mc, of, (stc_type)t->kernel->type, n);
+        all &= t->vals[j] != NULL;
+    }
+    if (!all) return;
+    t->unread |= t->retype;
+    t->wide = reads_no_columns(s, t->unread);
+}
+
+/* What was converted in another run of the loop may be so no more. */
+void stage_terms_prepare(machine *mc, stage *st)
+{
+    st->terms.unread &= ~st->terms.retype;
+    st->terms.wide = reads_no_columns(&st->g->s, st->terms.unread);
+    retype(mc, st, 0);
 }
 
 /* ---- a string ----------------------------------------------------------------------- */
@@ -293,7 +332,7 @@ static void scale_lines(stage *st, void *out)
     if (class_type(cls) != type) strip_store(type, out, 0, out, cls, st->runs);
 }
 
-void stage_terms_add(machine *mc, stage *st, tensor *to, const column *into)
+void stage_terms_add(machine *mc, stage *st, void *to, const int64_t *into)
 {
     const struct line_terms *t = &st->terms;
     strip *g = st->g;
@@ -302,18 +341,21 @@ void stage_terms_add(machine *mc, stage *st, tensor *to, const column *into)
     struct line_kernel_args a = {.lines = st->runs,
                                  .nrow = t->nrow,
                                  .end = st->run_end,
-                                 .to = to->vals,
+                                 .to = to,
                                  .room = g->scratch,
-                                 .into = into->data,
+                                 .into = into,
                                  .scale = scale};
     for (int r = 0, k = 0; !t->wide && r < st->runs; k = st->run_end[r++])
         starts[r] = k;
     for (int j = 0; j < t->nrow; j++) {
-        const node *x = &g->s.node[t->row[j]];
-        const bool there = t->unread >> t->row[j] & 1;
-        a.row[j] = there ? mc->slot[x->a].t->vals : strip_spread(g, t->row[j]);
+        const bool there = t->unread >> t->row[j] & 1, made = t->retype >> t->row[j] & 1;
+        const node *x = there ? loaded(&g->s, &g->s.node[t->row[j]]) : NULL;
+        a.row[j] = !there ? strip_spread(g, t->row[j])
+                   : made ? t->vals[j]
+                          : mc->slot[x->a].t->vals;
         a.at[j] = there ? g->place[x->b].data : starts;
     }
     scale_lines(st, scale);
     (super_wide(mc) ? t->kernel->wide : t->kernel->plain)(&a);
+    retype(mc, st, st->run_end[st->runs - 1]);
 }

@@ -152,6 +152,18 @@ typedef struct lookup {
     bool made;
 } lookup;
 
+/* An operand's values in another type, and what was learnt of it
+ * (../strips/strip_retype.c). */
+typedef struct retyped {
+    const tensor *t;
+    uint64_t generation, bindings; /* when all of this was so                   */
+    int64_t asked;                 /* values, since then                        */
+    void *vals;                    /* if made                                   */
+    size_t room;
+    uint8_t type;
+    bool made;
+} retyped;
+
 struct slot {
     const prog_tensor *row;
     tensor *t;                /* what instructions see: bound or own                 */
@@ -174,6 +186,7 @@ struct slot {
     int64_t places;       /* a worker's: where the rows of its chunk end; else 0 */
     index_array *lent_at; /* … and for the levels' arrays, three a level         */
     lookup lookup;
+    retyped retyped;
     const tensor *from;       /* keep_while: what own was converted from; of an operand: */
     uint64_t from_generation; /* what kept code read; and its generation            */
     bool asked;               /* keep_while: a run before has converted the same         */
@@ -334,6 +347,8 @@ int64_t machine_look_up(machine *mc, int which, const level *lv, int64_t parent,
                         const void *crd, int32_t width, int32_t stride, int64_t n,
                         int64_t *pos);
 void lookup_free(machine *mc, lookup *k);
+/* ../strips/strip_retype.c */
+void strip_retyped_free(machine *mc, retyped *r);
 /* position.c: the sum of positions [at, at_end) of t, in t's class. */
 value load_sum(const tensor *t, int64_t at, int64_t at_end);
 /* The positions of level `last` that lie below cursor up, which stands

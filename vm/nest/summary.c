@@ -127,12 +127,12 @@ static bool read_reduction(reader *r, uint16_t own, sink x)
     return true;
 }
 
-/* x ** 2 is x * x in every class but the complex ones, and never faults. */
+/* x ** 2 is x * x, and never faults. */
 static void square_by_product(const reader *r, node *x)
 {
     const node *by = &r->s->node[x->arg[1]];
     const vclass cls = (vclass)x->fn_cls;
-    if (x->fn != FN_POW || cls > CLASS_F64 || by->kind != NODE_CONST) return;
+    if (x->fn != FN_POW || by->kind != NODE_CONST) return;
     const value two = class_convert(cls, CLASS_I64, (value){.i64 = 2});
     if (!class_equal(cls, r->mc->p->konst[by->a].v, two)) return;
     x->fn = FN_MUL;

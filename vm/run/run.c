@@ -43,6 +43,7 @@ void machine_free(machine *mc)
         for (int t = 0; t < mc->p->ntensor; t++) {
             ws_free(mc, &mc->slot[t]);
             lookup_free(mc, &mc->slot[t].lookup);
+            strip_retyped_free(mc, &mc->slot[t].retyped);
             tensor_free(mc->slot[t].own);
             deliver_free(mc, &mc->slot[t]);
         }

@@ -186,6 +186,9 @@ void strip_load_lines(stc_type t, void *out, const void *vals, const int64_t *fi
 void strip_store(stc_type t, void *vals, int64_t pos, const void *from, vclass cls, int n);
 void strip_scatter(stc_type t, void *vals, int64_t pos, const int64_t *at, const void *from,
                    int n);
+/* strip_retype.c: all values of an operand, the program's slot `which`, in a type: once n
+ * more of them have been asked for so often that it pays; NULL: not yet, or never. */
+const void *strip_retyped(machine *mc, int which, stc_type type, int64_t n);
 /* strip_into.c: values in their class, folded into elements at so many places; NULL: there
  * is none for that. */
 typedef void (*strip_into)(void *vals, const void *from, const int64_t *at, int n);

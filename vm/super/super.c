@@ -76,13 +76,20 @@ static bool same_body(const nest *ns, const struct body_row *b)
     return b->plus == ns->plus && (b->times == ns->times || ns->times == FN_NONE);
 }
 
-/* What is accumulated in a result keeps its elements' width, in which integers wrap alike.
- */
+/* Whether the low bits of what it gives go by those of what it takes. */
+static bool wraps(int16_t fn)
+{
+    return fn == FN_NONE || fn_at(fn)->flags & FP_WRAPS;
+}
+
+/* What is accumulated in a result keeps its elements' width, in which integers wrap alike;
+ * the widest ones do anywhere. */
 static bool same_type(const nest *ns, const super_instance *r)
 {
-    return r->type == ns->type ||
-           (kernels[r->kernel].sink == SINK_ACC && ns->plus == FN_ADD &&
-            types_wrap_alike((stc_type)r->type, (stc_type)ns->type));
+    const bool keeps = kernels[r->kernel].sink == SINK_ACC ||
+                       type_size((stc_type)ns->type) == sizeof(int64_t);
+    return r->type == ns->type || (keeps && wraps(ns->plus) && wraps(ns->times) &&
+                                   types_wrap_alike((stc_type)r->type, (stc_type)ns->type));
 }
 
 bool super_choose(const machine *mc, nest *ns)

@@ -77,7 +77,8 @@ static bool ready_fiber(machine *mc, scatter *sc, bool listed)
 static bool allocate(machine *mc, scatter *sc)
 {
     if (sc->block) return true;
-    sc->block_size = SCATTER_CHUNK * (5 + SCATTER_OPERANDS) * sizeof(int64_t);
+    sc->block_size =
+        SCATTER_CHUNK * ((3 + SCATTER_OPERANDS) * sizeof(int64_t) + 2 * sizeof(value));
     sc->block = mem_alloc(mc->cx, sc->block_size);
     if (!sc->block) {
         diag_clear(mc->cx);
@@ -86,10 +87,10 @@ static bool allocate(machine *mc, scatter *sc)
     sc->from = sc->block;
     sc->to = sc->from + SCATTER_CHUNK;
     sc->key = sc->to + SCATTER_CHUNK;
-    sc->by = (char *)(sc->key + SCATTER_CHUNK);
-    sc->room = sc->by + SCATTER_CHUNK * sizeof(int64_t);
     for (int b = 0; b < SCATTER_OPERANDS; b++)
-        sc->pos[b] = sc->key + (3 + b) * SCATTER_CHUNK;
+        sc->pos[b] = sc->key + (1 + b) * SCATTER_CHUNK;
+    sc->by = (char *)(sc->key + (1 + SCATTER_OPERANDS) * SCATTER_CHUNK);
+    sc->room = sc->by + SCATTER_CHUNK * sizeof(value);
     return true;
 }
 

@@ -83,10 +83,16 @@ static void gather(void *to, const void *from, const int64_t *at, int64_t n, siz
     case 1:
         GATHER(uint8_t);
         break;
+    case 2:
+        GATHER(uint16_t);
+        break;
     case 4:
         GATHER(uint32_t);
         break;
-    default: /* of what scatter.def has rows for: 8 */
+    case 16:
+        GATHER(cdouble);
+        break;
+    default: /* 8 */
         GATHER(uint64_t);
         break;
     }
@@ -145,10 +151,10 @@ void sieve_close(machine *mc, scatter *sc)
     sc->sieve.marked = false;
 }
 
-/* Room for n elements: positions, coordinates, values and factors, eight bytes each. */
+/* Room for n elements: positions and coordinates, eight bytes each, values and factors. */
 static stc_status room(ctx *cx, sieve *v, int64_t n)
 {
-    enum { ARRAYS = 5 };
+    enum { ARRAYS = 3 + 2 * sizeof(value) / sizeof(int64_t) };
     if (n <= v->cap) return STC_OK;
     sieve_free(cx, v);
     const int64_t cap = n < SCATTER_CHUNK ? SCATTER_CHUNK : n + n / 2;
@@ -159,7 +165,7 @@ static stc_status room(ctx *cx, sieve *v, int64_t n)
     v->met = v->own + cap;
     v->left = v->met + cap;
     v->val = v->own + 3 * cap;
-    v->by = v->own + 4 * cap;
+    v->by = (value *)v->val + cap;
     return STC_OK;
 }
 

@@ -128,6 +128,7 @@ typedef struct met {
     }
 PUT_FIRST(4, uint32_t)
 PUT_FIRST(8, uint64_t)
+PUT_FIRST(16, cdouble)
 
 bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals, int n,
                    int fn, const lop *at, stc_status *st)
@@ -135,7 +136,7 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
     workspace *w = s->ws;
     const fn_fold fold = fn_fold_of(fn, (vclass)w->cls);
     met m;
-    if (!ws_is_vector(s) || !fold || (w->size != 8 && w->size != 4)) return false;
+    if (!ws_is_vector(s) || !fold) return false;
     for (int k = 0; k < n; k++)
         if (coords[k] < 0 || coords[k] >= s->own->shape[0]) return false;
     *st = STC_OK;
@@ -146,8 +147,10 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
     m.n = 0;
     if (w->size == 8) {
         put_first_8(w, coords, vals, n, &m);
-    } else {
+    } else if (w->size == 4) {
         put_first_4(w, coords, vals, n, &m);
+    } else {
+        put_first_16(w, coords, vals, n, &m);
     }
     fold(w->dense, m.vals, m.at, m.end, NULL, m.n);
     return true;
@@ -183,6 +186,25 @@ stc_status ws_add_line(machine *mc, slot *s, int64_t lo, const void *vals, int64
             const value v = type_load(class_type(w->cls), from, e);
             if (put(mc, w, i + e, &v, at)) return mc->cx->diag.status;
         }
+    }
+    return STC_OK;
+}
+
+stc_status ws_touch_line(machine *mc, slot *s, int64_t lo, int64_t n)
+{
+    workspace *w = s->ws;
+    value nothing = {.c128 = 0};
+    if (w->cls == CLASS_F32) nothing.f32 = -0.0f;
+    if (w->cls == CLASS_F64) nothing.f64 = -0.0;
+    if (w->cls == CLASS_C64) nothing.c64 = -(cfloat)0;
+    if (w->cls == CLASS_C128) nothing.c128 = -(cdouble)0;
+    if (ws_touch_room(mc, w, n)) return mc->cx->diag.status;
+    for (int64_t i = lo; i < lo + n; i++) {
+        const uint64_t bit = UINT64_C(1) << (i & 63);
+        if (w->set[i >> 6] & bit) continue;
+        w->set[i >> 6] |= bit;
+        w->touched[w->n++] = i;
+        type_store(class_type(w->cls), w->dense, i, nothing);
     }
     return STC_OK;
 }
