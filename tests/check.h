@@ -105,6 +105,7 @@ enum { STEPS_TELL = true };
     SUITE(affine)                                                                          \
     SUITE(lanes)                                                                           \
     SUITE(made)                                                                            \
+    SUITE(turns)                                                                           \
     SUITE(stops)                                                                           \
     SUITE(edited)                                                                          \
     SUITE(over)                                                                            \
@@ -160,6 +161,8 @@ void expect_within(const char *script, uint64_t steps);
         const double want_[] = {__VA_ARGS__};                                              \
         expect_dense(script, name, want_, (int64_t)(sizeof want_ / sizeof *want_));        \
     } while (0)
+/* The plan that a session makes of a statement behind `declare` has all the words. */
+void expect_plan(const char *declare, const char *text, const char *words);
 /* Running it must fail with that status, and a message that has all the words
  * given (separated by |). */
 void expect_error(const char *script, stc_status status, const char *words);

@@ -418,3 +418,21 @@ void expect_within(const char *script, uint64_t steps)
     stc_session_close(s);
     stc_close(m);
 }
+
+void expect_plan(const char *declare, const char *text, const char *words)
+{
+    heap h;
+    char *plan;
+    stc_session *s;
+    stc_program *p;
+    stc_machine *m = machine_open(&h, false);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, declare, "test"));
+    ck_ok(m, stc_session_compile(s, text, &p));
+    ck_ok(m, stc_program_explain(p, "plan", &plan));
+    ck_assert_msg(has_words(plan, words), "%s:\n%s", text, plan);
+    stc_text_free(m, plan);
+    stc_program_free(p);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
