@@ -211,7 +211,9 @@ START_TEST(scatters)
     const struct row *r = &rows[_i];
     pair p;
     char text[700];
-    const char *zero = zero_of(r), *type = stc_type_name((stc_type)r->type),
+    const bool counts = r->type == STC_BOOL && r->fold == FN_ADD; /* truth values: i64 */
+    const char *fill = zero_of(r), *zero = counts ? "false" : fill,
+               *type = stc_type_name((stc_type)r->type), *sum = counts ? "i64" : type,
                *fold = r->fold == FN_ADD  ? "sum"
                        : r->fold == FN_OR ? "any"
                                           : fn_at(r->fold)->name;
@@ -230,7 +232,7 @@ START_TEST(scatters)
         snprintf(text, sizeof text,
                  "tensor R g %s fill %s\nR(i,j) = %s(k: %s(A(i,k), B(k,j))) "
                  "with reorder(i,k,j), workspace(%s)",
-                 type, zero, fold, fn_at(r->term)->name, list ? "hash" : "dense");
+                 sum, fill, fold, fn_at(r->term)->name, list ? "hash" : "dense");
         both(&p, text);
         ck_assert_int_eq(p.agreed, 1 + list);
         ran_row(&p, text, list ? "list" : "scatter", r);
@@ -239,14 +241,14 @@ START_TEST(scatters)
     snprintf(text, sizeof text,
              "tensor f dense %s [40] fill %s\nf(i) = %s(i %% 7)\ntensor R (i) -> (i : "
              "compressed) %s fill %s\nR(j) = %s(i: %s(A(i,j), f(i)))",
-             type, zero, type, type, zero, fold, fn_at(r->term)->name);
+             type, zero, type, sum, fill, fold, fn_at(r->term)->name);
     both(&p, text);
     ck_assert_int_eq(p.agreed, 3);
     ran_row(&p, text, "scatter", r);
     if (r->term == FN_MUL || r->term == FN_AND) { /* a value alone: times one */
         snprintf(text, sizeof text,
-                 "tensor R (i) -> (i : compressed) %s fill %s\nR(j) = %s(i: A(i,j))", type,
-                 zero, fold);
+                 "tensor R (i) -> (i : compressed) %s fill %s\nR(j) = %s(i: A(i,j))", sum,
+                 fill, fold);
         both(&p, text);
         ck_assert_int_eq(p.agreed, 4);
         ran_row(&p, text, "scatter", r);

@@ -202,7 +202,7 @@ static bool put_places(tensor *t, const entries *e, int64_t *pos)
 /* ---- places between others ----------------------------------------------------------- */
 
 typedef struct missed {
-    int64_t parent, i;
+    int64_t parent, i, entry;
 } missed;
 
 static int by_place(const void *a, const void *b)
@@ -221,15 +221,30 @@ static bool list_missing(const tensor *t, const entries *e, const int64_t *pos, 
     int64_t n = 0;
     for (int64_t k = 0; k < e->n; k++) {
         if (pos[k] != NONE) continue;
-        out[n] = (missed){stand(t, c, e, k, last), e->coord[last][k]};
+        out[n] = (missed){stand(t, c, e, k, last), e->coord[last][k], k};
         if (out[n++].parent == NONE) return false;
     }
     qsort(out, (size_t)n, sizeof *out, by_place);
     return true;
 }
 
-/* Values move up as their positions did; new ones are the fill. */
-static void move_values(tensor *t, const int64_t *before, int64_t n)
+/* How many of n ascending positions are p or come before it. */
+static int64_t up_to(const int64_t *before, int64_t n, int64_t p)
+{
+    int64_t lo = 0;
+    while (lo < n) {
+        const int64_t mid = lo + (n - lo) / 2;
+        if (before[mid] > p)
+            n = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+/* Values and positions move up as those of the level did; new ones are the fill. */
+static void move_up(tensor *t, const missed *new, const int64_t *before, int64_t n,
+                    int64_t all, int64_t *pos)
 {
     const size_t size = type_size(t->type);
     for (int64_t k = n, end = t->nvals; k-- > 0; end = before[k]) {
@@ -238,10 +253,14 @@ static void move_values(tensor *t, const int64_t *before, int64_t n)
         type_store(t->type, t->vals, before[k] + k, t->fill);
     }
     t->nvals += n;
+    for (int64_t k = 0; k < all; k++)
+        if (pos[k] != NONE) pos[k] += up_to(before, n, pos[k]);
+    for (int64_t k = 0; k < n; k++)
+        pos[new[k].entry] = before[k] + k;
 }
 
 /* Puts those that are missing between what is there; *done: false if that can't be. */
-static stc_status put_between(machine *mc, tensor *t, const entries *e, const int64_t *pos,
+static stc_status put_between(machine *mc, tensor *t, const entries *e, int64_t *pos,
                               int64_t n, bool *done)
 {
     level *const lv = &t->level[t->fmt.levels - 1];
@@ -257,7 +276,7 @@ static stc_status put_between(machine *mc, tensor *t, const entries *e, const in
             at[n + k] = new[k].i;
         }
         status = lv->kind->put_between(mc->cx, lv, n, at, at + n, at + 2 * n, done);
-        if (!status && *done) move_values(t, at + 2 * n, n);
+        if (!status && *done) move_up(t, new, at + 2 * n, n, e->n, pos);
     }
     mem_free(mc->cx, new, (size_t)n * sizeof *new);
     mem_free(mc->cx, at, (size_t)(3 * n) * sizeof *at);
@@ -316,8 +335,7 @@ static stc_status make_places(machine *mc, tensor *t, const entries *e,
     if (status) return status;
     if (room && put_places(t, by_level, pos)) return STC_OK;
     status = put_between(mc, t, by_level, pos, missing, &room);
-    if (status || !room) return status ? status : grow(mc, t, e, by_level, pos, at);
-    return find_places(mc, t, by_level, pos, &missing, at);
+    return status || room ? status : grow(mc, t, e, by_level, pos, at);
 }
 
 static stc_status own_copy(slot *s)
