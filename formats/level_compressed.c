@@ -91,14 +91,14 @@ static int64_t compressed_locate_many(const level *lv, int64_t parent, const voi
 
 /* ---- storing one by one -------------------------------------------------------------- */
 
-/* Arrays of its own, or a pattern's, of which it gets copies; and no number too large. */
+/* Arrays of its own, and no number too large. */
 static stc_status room_between(ctx *cx, level *lv, int64_t n, bool *room)
 {
     index_array *pos = &lv->a[STC_POS], *crd = &lv->a[STC_CRD];
     int64_t all;
-    *room = lv->props & PROP_ORDERED && lv->props & PROP_UNIQUE &&
-            (pos->owned || pos->shared) && (crd->owned || crd->shared) &&
-            size_add(crd->len, n, &all) && (lv->width != 4 || all <= INT32_MAX) &&
+    *room = lv->props & PROP_ORDERED && lv->props & PROP_UNIQUE && pos->owned &&
+            crd->owned && size_add(crd->len, n, &all) &&
+            (lv->width != 4 || all <= INT32_MAX) &&
             (crd->width == 8 || lv->base + lv->extent - 1 <= INT32_MAX);
     if (!*room) return STC_OK;
     if (index_reserve(cx, crd, all) ||

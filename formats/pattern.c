@@ -11,6 +11,7 @@
  * ends when they say so.
  */
 #include "internal.h"
+#include <string.h>
 
 bool tensor_shares_pattern(const tensor *t)
 {
@@ -64,4 +65,29 @@ void tensor_leave_pattern(tensor *t)
 {
     tensor_free(t->pattern);
     t->pattern = NULL;
+}
+
+stc_status tensor_own_pattern(tensor *t)
+{
+    index_array own[STC_MAX_ORDER][3] = {{{0}}};
+    stc_status status = STC_OK;
+    if (!t->pattern) return STC_OK;
+    for (int k = 0; k < 3 * t->fmt.levels && !status; k++) {
+        const index_array *a = &t->level[k / 3].a[k % 3];
+        if (!a->shared) continue;
+        index_init(&own[k / 3][k % 3], 0, a->width);
+        status = index_resize(t->cx, &own[k / 3][k % 3], a->len);
+        if (!status && a->len)
+            memcpy(own[k / 3][k % 3].data, a->data, (size_t)a->len * (size_t)a->width);
+    }
+    for (int k = 0; k < 3 * t->fmt.levels; k++) {
+        index_array *a = &t->level[k / 3].a[k % 3];
+        if (!a->shared) continue;
+        if (status)
+            index_free(t->cx, &own[k / 3][k % 3]);
+        else
+            *a = own[k / 3][k % 3];
+    }
+    if (!status) tensor_leave_pattern(t);
+    return status;
 }

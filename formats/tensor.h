@@ -83,6 +83,8 @@ stc_status tensor_share(tensor *t, tensor **out);
 bool tensor_shares_pattern(const tensor *t);
 stc_status tensor_take_pattern(tensor *t, tensor *from);
 void tensor_leave_pattern(tensor *t);
+/* t has copies of what it shared. */
+stc_status tensor_own_pattern(tensor *t);
 /* Level extents and bases from shape and format; overflow is an error. */
 stc_status tensor_set_shape(tensor *t, const int64_t *shape);
 /* Empties it for assembly: owned buffers are kept for reuse. */

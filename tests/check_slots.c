@@ -365,17 +365,19 @@ START_TEST(put_between_others)
                  "n = 40\ntensor A (i,j) -> (%s) f64 [n,n]\n"
                  "A(i,j) = i * 100 + j where (i * 7 + j * 3) %% 11 == 0\n"
                  "tensor B (i,j) -> (%s) f64 [n,n]\nB(i,j) = 2 * A(i,j)\n"
+                 "tensor T (i,j) -> (%s) f64 [n,n]\n"
                  "tensor d dense f64 [n,n]\nd(i,j) = B(i,j)\nwas = stored(A)\n"
                  "tensor old dense f64 [n,n]\nold(i,j) = A(i,j)\n"
                  "for k in 0:60 {\n"
                  "B(k * 17 %% n, k * 29 %% n) += k\nd(k * 17 %% n, k * 29 %% n) += k\n"
                  "tensor m coo f64 [n,n]\nm(k * 3 %% n, i) = i where i %% 13 == k %% 13\n"
-                 "B(i,j) += m(i,j)\nd(i,j) += m(i,j)\n}\n"
+                 "B(i,j) += m(i,j)\nd(i,j) += m(i,j)\nT(i,j) = 3 * B(i,j)\n}\n"
                  "assert all(i,j: B(i,j) == d(i,j)) && stored(B) > was\n"
+                 "assert all(i,j: T(i,j) == 3 * d(i,j)) && stored(T) == stored(B)\n"
                  "assert all(i,j: A(i,j) == old(i,j)) && stored(A) == was\n"
                  "tensor C dense f64 [n,n]\nC(i,j) = sum(k: B(i,k) * B(k,j))\n"
                  "assert all(i,j: C(i,j) == sum(k: d(i,k) * d(k,j)))",
-                 kinds[k], kinds[k]);
+                 kinds[k], kinds[k], kinds[k]);
         expect_within(text, 10000000);
     }
 }

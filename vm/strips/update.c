@@ -269,7 +269,7 @@ static stc_status put_between(machine *mc, tensor *t, const entries *e, int64_t 
     missed *const new = mem_array(mc->cx, n, sizeof *new);
     int64_t *const at = mem_array(mc->cx, 3 * n, sizeof *at);
     stc_status status = new &&at ? STC_OK : mc->cx->diag.status;
-    if (!status && list_missing(t, e, pos, new) &&
+    if (!status && list_missing(t, e, pos, new) && !(status = tensor_own_pattern(t)) &&
         !(status = tensor_reserve_values(t, t->nvals + n))) {
         for (int64_t k = 0; k < n; k++) {
             at[k] = new[k].parent;
