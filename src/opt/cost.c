@@ -365,15 +365,23 @@ static bool reads_across(const program *p, const bexpr *e, uint64_t reduced)
     return some;
 }
 
+bool cost_across(const opt *o, const product *x)
+{
+    bool some = false;
+    for (int k = 0; k < x->n && !some; k++)
+        some = x->factor[k].indices & x->reduced &&
+               reads_across(o->p, x->factor[k].e, x->reduced);
+    return some;
+}
+
 double cost_each(const opt *o, const product *x)
 {
-    double least = cost_places(o, x->reduced), price = 1;
+    double least = cost_places(o, x->reduced);
     for (int k = 0; k < x->n; k++) {
         const factor *f = &x->factor[k];
         if (!(f->indices & x->reduced)) continue;
         const double fiber = f->density * cost_places(o, f->indices & x->reduced);
         if (fiber < least) least = fiber;
-        if (reads_across(o->p, f->e, x->reduced)) price = across;
     }
-    return price * (least > 1 ? least : 1);
+    return (cost_across(o, x) ? across : 1) * (least > 1 ? least : 1);
 }

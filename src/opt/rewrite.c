@@ -192,7 +192,8 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
     const bool factors = several || factors_of(o, *at, x);
     const bool again = factors && computed_at(o, left_of(x)) != left_of(x);
     const bool term = w->top || w->combiner == expr_combiner(*at);
-    if (!(again || (factors && !term)) || w->settles || !starts(o, x, w) ||
+    const bool operand = !term && (several || (factors && cost_across(o, x)));
+    if (!(again || operand) || w->settles || !starts(o, x, w) ||
         !pays_apart(o, x, w, false))
         return STC_OK;
     *done = true;
