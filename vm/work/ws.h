@@ -228,8 +228,8 @@ void ws_touch_all(workspace *w, int64_t n);
 /* Adds n elements from coordinate lo on, which are inside, by the function that is used. */
 stc_status ws_add_line(machine *mc, slot *s, int64_t lo, const void *vals, int64_t n,
                        const lop *at);
-/* n coordinates from lo on, which are inside, are touched: those that weren't have what a sum
- * begins with that leaves any first term as it is, -0 too. */
+/* n coordinates from lo on, which are inside, are touched: those that weren't have what a
+ * sum begins with that leaves any first term as it is, -0 too. */
 stc_status ws_touch_line(machine *mc, slot *s, int64_t lo, int64_t n);
 /* Puts the touched coordinates in order. */
 stc_status ws_sort_touched(ctx *cx, workspace *w);
