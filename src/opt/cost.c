@@ -365,11 +365,13 @@ static bool reads_across(const program *p, const bexpr *e, uint64_t reduced)
     return some;
 }
 
+/* A factor that no round of a loop changes is turned once, for all of them. */
 bool cost_across(const opt *o, const product *x)
 {
     bool some = false;
     for (int k = 0; k < x->n && !some; k++)
         some = x->factor[k].indices & x->reduced &&
+               !(o->rounds > 1 && x->factor[k].steady) &&
                reads_across(o->p, x->factor[k].e, x->reduced);
     return some;
 }
