@@ -365,18 +365,17 @@ static bool reads_across(const program *p, const bexpr *e, uint64_t reduced)
     return some;
 }
 
-/* A factor that no round of a loop changes is turned once, for all of them. */
-bool cost_across(const opt *o, const product *x)
+bool cost_across(const opt *o, const product *x, bool turned)
 {
     bool some = false;
     for (int k = 0; k < x->n && !some; k++)
         some = x->factor[k].indices & x->reduced &&
-               !(o->rounds > 1 && x->factor[k].steady) &&
+               !(turned && o->rounds > 1 && x->factor[k].steady) &&
                reads_across(o->p, x->factor[k].e, x->reduced);
     return some;
 }
 
-double cost_each(const opt *o, const product *x)
+double cost_each(const opt *o, const product *x, bool turned)
 {
     double least = cost_places(o, x->reduced);
     for (int k = 0; k < x->n; k++) {
@@ -385,5 +384,5 @@ double cost_each(const opt *o, const product *x)
         const double fiber = f->density * cost_places(o, f->indices & x->reduced);
         if (fiber < least) least = fiber;
     }
-    return (cost_across(o, x) ? across : 1) * (least > 1 ? least : 1);
+    return (cost_across(o, x, turned) ? across : 1) * (least > 1 ? least : 1);
 }

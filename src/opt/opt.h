@@ -257,10 +257,11 @@ double cost_nest(const opt *o, const factor *f, int n);
 double cost_nest_below(const opt *o, const factor *f, int n, double most);
 /* How much of the result a product has when all but `out` is reduced. */
 double cost_result(const opt *o, const factor *f, int n, uint64_t out);
-/* What it costs to reduce a product at one place of its result. */
-double cost_each(const opt *o, const product *x);
-/* Whether a factor is stored along other indices than those that are reduced. */
-bool cost_across(const opt *o, const product *x);
+/* What it costs to reduce a product at one place of its result; whether a factor is stored
+ * along other indices than those that are reduced. turned: what no round of a loop changes
+ * has a copy that isn't. */
+double cost_each(const opt *o, const product *x, bool turned);
+bool cost_across(const opt *o, const product *x, bool turned);
 /* What it costs to have a result of so many places, and to read it. */
 double cost_write(const opt *o, uint64_t out, double density);
 

@@ -64,8 +64,8 @@ static bool pays_apart(const opt *o, const product *x, const way *w, bool kept)
     const double density = full ? 1 : cost_result(o, x->factor, x->n, out);
     const double nest = cost_nest(o, x->factor, x->n);
     const double once = nest + cost_write(o, out, density);
-    const double there = inside * cost_each(o, x);
-    if (!kept) return opt_pays(once, there);
+    const double there = inside * cost_each(o, x, false);
+    if (!kept) return opt_pays(once, there) && once < pays * inside * cost_each(o, x, true);
     const double each = keep_share(o, true, out, density) * once;
     const double now = w->density < 1 && there < nest ? there : nest;
     return opt_pays(each + density * cost_places(o, out), now);
@@ -192,7 +192,7 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
     const bool factors = several || factors_of(o, *at, x);
     const bool again = factors && computed_at(o, left_of(x)) != left_of(x);
     const bool term = w->top || w->combiner == expr_combiner(*at);
-    const bool operand = !term && (several || (factors && cost_across(o, x)));
+    const bool operand = !term && (several || (factors && cost_across(o, x, false)));
     if (!(again || operand) || w->settles || !starts(o, x, w) ||
         !pays_apart(o, x, w, false))
         return STC_OK;

@@ -314,7 +314,7 @@ bool share_pays(const opt *o, const product *x)
     const double density = cost_result(o, x->factor, x->n, out);
     const double once = cost_nest(o, x->factor, x->n);
     /* where it stands, if it is asked for everywhere */
-    const double there = density < 1 ? once : cost_places(o, out) * cost_each(o, x);
+    const double there = density < 1 ? once : cost_places(o, out) * cost_each(o, x, false);
     return opt_pays(once, 2 * once) &&
            cost_write(o, out, density) < (there > once ? there : once) / 2;
 }
