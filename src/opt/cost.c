@@ -368,6 +368,8 @@ static bool reads_across(const program *p, const bexpr *e, uint64_t reduced)
 bool cost_across(const opt *o, const product *x, bool turned)
 {
     bool some = false;
+    for (int k = 0; k < x->n; k++) /* fibers of two that store some are merged anyway */
+        turned = turned && (x->factor[k].full || x->factor[k].steady);
     for (int k = 0; k < x->n && !some; k++)
         some = x->factor[k].indices & x->reduced &&
                !(turned && o->rounds > 1 && x->factor[k].steady) &&
