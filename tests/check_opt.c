@@ -239,6 +239,26 @@ START_TEST(later_fills)
 }
 END_TEST
 
+/* A step has another fill than what it stands for: the result is computed at all places. */
+START_TEST(later_fills_without_data)
+{
+    const stc_value full = {.i = 1}, two = {.f = -2};
+    const stc_decl operand[] = {{0, "C", "dense", STC_BOOL, &full, -1},
+                                {0, "D", "dense", STC_F64, &two, -1},
+                                {0, "E", "dense", STC_F64, NULL, -1}};
+    heap h;
+    char *plan;
+    stc_program *p;
+    stc_machine *m = machine_open(&h, false);
+    ck_ok(m, stc_compile(m, "y(i) = C(i) * D(i,j,j,j) * (1 + E)", operand, 3, &p));
+    ck_ok(m, stc_program_explain(p, "plan", &plan));
+    ck_assert_msg(has_words(plan, "step: step1|for i in everything"), "%s", plan);
+    stc_text_free(m, plan);
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* ---- planned again ------------------------------------------------------------------ */
 
 typedef struct lab {
@@ -678,6 +698,7 @@ Suite *suite_opt(void)
     tcase_add_test(t, plans_say_why);
     tcase_add_test(t, quotients_and_choices);
     tcase_add_test(t, later_fills);
+    tcase_add_test(t, later_fills_without_data);
     tcase_add_test(t, absent_at_once);
     tcase_add_loop_test(t, others_stay, 0, 4);
     tcase_add_test(t, planned_once_for_statistics);

@@ -138,7 +138,9 @@ static stc_status take_steps(opt *o, const source *src)
     if (!st) st = settle(o, src, too_large);
     if (st) return st;
     const bool later = !too_large && o->p->tensor[s->target].fill_later;
-    const bool stays = later && !fills_known(o->p, s->value);
+    /* steps may be filled otherwise, so that all places are computed */
+    const bool all = format_stores_all(&o->p->tensor[s->target].fmt);
+    const bool stays = later && !(all && fills_known(o->p, s->value));
     if (later && !stays && !(s->fill_of = gathered_copy(o, s->value)))
         return STC_ERR_MEMORY;
     if (stays && o->why)

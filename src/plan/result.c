@@ -163,7 +163,8 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space)
         while (pl->given_fill->kind == B_CONV)
             pl->given_fill = pl->given_fill->args[0];
     }
-    *space = expr_space(pl, root, target);
+    const bool other = pl->s->fill_of && t->fill_later; /* than root's own */
+    *space = other ? pset_all() : expr_space(pl, root, target);
     if (!*space) return STC_ERR_MEMORY;
     if (pl->s->format_given || kept) return STC_OK;
     const pset *const read = precompute_space(pl, *space, PRECOMPUTE_INSIDE);
