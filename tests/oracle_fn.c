@@ -624,6 +624,16 @@ static oval with_product_error(oval r, const oval *a, const oval *b)
     return r;
 }
 
+/* What a product is divided by, one factor may be: that is rounded elsewhere. */
+static oval with_quotient_error(oval r)
+{
+    if (ov_is_any(&r) || !(ot_float(r.type) || ot_complex(r.type)) || !isfinite(r.re))
+        return r;
+    r.mag = fabs(r.re) + fabs(r.im);
+    r.err += 2 * eps_of(r.type) * r.mag;
+    return r;
+}
+
 /* Evaluates at the corners of the operands' tolerances. */
 static oval with_corners(int fn, stc_type t, oval r, const oval *a, int n, unsigned *flags)
 {
@@ -693,6 +703,7 @@ oval of_call(int fn, const oval *args, unsigned *flags)
             r = ov_any(rt);
         else if (!exact)
             r = with_corners(fn, ct, r, a, n, flags);
+        if (k->op == O_DIV) r = with_quotient_error(r);
     }
     r.weak = weak;
     return r;
