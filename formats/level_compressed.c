@@ -101,9 +101,7 @@ static stc_status room_between(ctx *cx, level *lv, int64_t n, bool *room)
             (lv->width != 4 || all <= INT32_MAX) &&
             (crd->width == 8 || lv->base + lv->extent - 1 <= INT32_MAX);
     if (!*room) return STC_OK;
-    if (index_reserve(cx, crd, all) ||
-        (pos->shared && index_reserve(cx, pos, pos->len + 1)))
-        return cx->diag.status;
+    if (index_reserve(cx, crd, all)) return cx->diag.status;
     return all > INT32_MAX ? index_widen(cx, pos) : STC_OK;
 }
 
