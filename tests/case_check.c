@@ -150,7 +150,8 @@ static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o,
                strstr(o->message, "internal:")) { /* ours, whoever's the statement is */
         say(j, CASE_FAIL, "status %s: %s", stc_status_name(o->status), o->message);
     } else if (v == ORACLE_OK && o->status == STC_ERR_PROGRAM &&
-               (w->flags & OV_LITERAL || strstr(o->message, "fit the type"))) {
+               (w->flags & OV_LITERAL || strstr(o->message, "fit the type") ||
+                strstr(o->message, "levels find a place"))) {
         say(j, CASE_REFUSED, "%s", o->message);
     } else if (v == ORACLE_UNSURE) {
         say(j, CASE_UNSURE, "%s", w->why);

@@ -113,7 +113,7 @@ static oreach reach_of_reduction(ostmt *s, const ast *e, const oval *c)
     const int depth = s->depth, first = ostmt_reduce_first(s, e), n = e->count - 1;
     int index[MAX_INDEX];
     bool weak;
-    oval id;
+    oval id, f;
     if (oworld_function(s->w, e->name, 2)) return REACH_PERHAPS;
     for (int k = 0; k < n; k++)
         if (oracle_range_depends(e->child[k])) return REACH_PERHAPS;
@@ -123,9 +123,13 @@ static oreach reach_of_reduction(ostmt *s, const ast *e, const oval *c)
     const stc_type t =
         fn < 0 ? STC_F64 : of_reduce_type(fn, ostmt_type(s, e->child[n], &weak));
     oreach r = REACH_PERHAPS;
-    if (fn >= 0 && of_identity(fn, t, &id) && (!c || exactly(&id, c)))
+    const bool whole = fn >= 0 && of_identity(fn, t, &id) && (!c || exactly(&id, c));
+    if (whole)
         r = oracle_some(s, e->child[n], index, n, &id); /* others leave it as it was */
     s->depth = depth;
+    /* a term that is its own fill, as max's may be, needn't count as one */
+    if (!c && r == REACH_YES && !(fill_of(s, e, &f) && exactly(&id, &f)))
+        return REACH_PERHAPS;
     return r;
 }
 

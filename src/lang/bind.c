@@ -88,7 +88,7 @@ static stc_status settle(binder *b, bstmt *st, int op, bexpr *val)
     const bool shaped = !st->fresh || b->keeps_shape || (t && t->has_shape);
     if ((status = bind_ranges(b, st->target, shaped)) != STC_OK) return status;
     if (!shaped && (status = bind_left_sizes(b, st->target)) != STC_OK) return status;
-    if (!st->whole && !st->computed && (status = bind_injective(b)) != STC_OK)
+    if (!st->whole && !st->computed && (status = bind_injective(b, st, op)) != STC_OK)
         return status;
     st->nsub = b->nsub;
     st->sub = b->sub;

@@ -165,7 +165,7 @@ const char *bind_source_text(const binder *b, span at, char *buf, size_t size);
 stc_status bind_left(binder *b, const ast *left);
 /* Chooses the target's row of the program, and makes value what is stored. */
 stc_status bind_target(binder *b, bstmt *st, int op, bexpr *value);
-stc_status bind_injective(binder *b);
+stc_status bind_injective(binder *b, const bstmt *st, int op);
 bool bind_left_computed(const binder *b); /* … one of its subscripts is */
 
 /* bind_fn.c */

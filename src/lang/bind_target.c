@@ -172,21 +172,31 @@ static int meeting(int op)
                            : bind_op_fn(op);
 }
 
-/* Whether op= may name elements several times by sums of indices, O(2*i+p): its terms meet
- * before they are written to places that are found, or are the fill without a place. */
+/* Whether op='s terms that go to one element can meet before they are written. */
+static bool terms_meet(const prog_tensor *row, int op)
+{
+    const vclass cls = type_class(row->type);
+    return op != OPR_NONE && fn_at(meeting(op))->flags & FP_ASSOCIATIVE &&
+           fn_result_class(bind_op_fn(op), cls) == cls;
+}
+
+/* They go to places that are found, or are the fill without a place. */
+static bool has_places(const prog_tensor *row, int op)
+{
+    const vclass cls = type_class(row->type);
+    value id;
+    return format_finds_places(&row->fmt) ||
+           (op != OPR_DIV && fn_identity(meeting(op), cls, row->type, &id) &&
+            class_equal(cls, id, row->fill));
+}
+
+/* Whether op= may name elements several times by sums of indices, O(2*i+p). */
 static bool may_meet(const binder *b, const prog_tensor *row, int op)
 {
     bool sums = false;
     for (int k = 0; k < b->nsub; k++)
         sums |= b->sub[k].terms > 1;
-    const vclass cls = type_class(row->type);
-    value id;
-    if (!format_finds_places(&row->fmt) &&
-        (op == OPR_DIV || !fn_identity(meeting(op), cls, row->type, &id) ||
-         !class_equal(cls, id, row->fill)))
-        return false;
-    return sums && op != OPR_NONE && fn_at(meeting(op))->flags & FP_ASSOCIATIVE &&
-           fn_result_class(bind_op_fn(op), cls) == cls;
+    return sums && terms_meet(row, op) && has_places(row, op);
 }
 
 /* Into the tensor's own row; e is what joined() gave, or what is assigned. */
@@ -312,9 +322,14 @@ static int64_t magnitude(int64_t c)
     return c < 0 && c != INT64_MIN ? -c : c;
 }
 
+/* Where terms would meet, were there places. */
+static const char no_places[] = ". Terms meet there if a tensor's levels find a place, as "
+                                "dense, compressed, hashed and "
+                                "bytemap do, or if its fill changes nothing";
+
 /* The indices of one subscript that aren't determined yet are its digits:
  * sorted by coefficient, each must outweigh all below it together. */
-static stc_status check_digits(binder *b, int mode, uint64_t determined)
+static stc_status check_digits(binder *b, int mode, uint64_t determined, bool placeless)
 {
     const affine *const f = &b->sub[mode];
     int order[BIND_MAX_TERMS], n = 0;
@@ -335,9 +350,9 @@ static stc_status check_digits(binder *b, int mode, uint64_t determined)
             return bind_fail(
                 b, b->left_access[mode].at,
                 "this subscript names an element more than once: %s and %s have the "
-                "same coefficient",
+                "same coefficient%s",
                 b->index[f->term[order[k]].index].name,
-                b->index[f->term[order[k + 1]].index].name);
+                b->index[f->term[order[k + 1]].index].name, placeless ? no_places : "");
         ext[k] = b->family[b->family_of[f->term[order[k]].index]].hi;
         coef[k] = c;
         const stc_status status =
@@ -352,8 +367,10 @@ static stc_status check_digits(binder *b, int mode, uint64_t determined)
 }
 
 /* Indices are determined by subscripts, one after another. */
-stc_status bind_injective(binder *b)
+stc_status bind_injective(binder *b, const bstmt *st, int op)
 {
+    const prog_tensor *const row = &b->p->tensor[st->target];
+    const bool placeless = !st->fresh && terms_meet(row, op) && !has_places(row, op);
     uint64_t determined = 0;
     const uint64_t all = b->nleft ? UINT64_MAX >> (64 - b->nleft) : 0;
     while (determined != all) {
@@ -370,7 +387,8 @@ stc_status bind_injective(binder *b)
         if (best < 0) /* an index that cancelled out */
             return bind_fail(b, b->left->at,
                              "the left side names an element more than once");
-        const stc_status status = fewest > 1 ? check_digits(b, best, determined) : STC_OK;
+        const stc_status status =
+            fewest > 1 ? check_digits(b, best, determined, placeless) : STC_OK;
         if (status != STC_OK) return status;
         for (int t = 0; t < b->sub[best].terms; t++)
             determined |= 1ull << b->sub[best].term[t].index;

@@ -510,10 +510,12 @@ static stc_status produce(plan *pl, const precomputed *p, uint64_t bound, list *
     leaf->cls = type_class(pl->p->tensor[p->slot].type);
     leaf->append = p->appended;
     list_add(out, cin_target(pl, p->appended ? CIN_BEGIN : CIN_WSBEGIN, p->slot));
-    /* where it isn't known what is there when nothing is stored, all is */
+    /* where it isn't known what is there when nothing is stored, all is; and so in a table
+     * that stores all, whose fill isn't what searches find where nothing is stored */
     const prog_tensor *w = &pl->p->tensor[p->slot];
+    const bool all = p->appended && format_stores_all(&w->fmt);
     stc_status st = STC_OK;
-    if (p->moved || expr_fill(pl, p->value).kind == FILL_KNOWN)
+    if (!all && (p->moved || expr_fill(pl, p->value).kind == FILL_KNOWN))
         st = reach_ask(pl, leaf, p->value, p->moved ? &w->fill : NULL);
     if (!st) st = nest_build(pl, seq, n, p->space, bound, p->value, leaf, out);
     list_add(out, cin_target(pl, p->appended ? CIN_FINISH : CIN_WSEND, p->slot));
