@@ -218,16 +218,17 @@ static const double convert = 10;
 /* An element of a row that every factor has whole: rows are taken as such. */
 static const double in_row = 0.3;
 
-/* What a loop over `index` visits in each round, and leaves. */
-static double step_into(const opt *o, const factor *f, const walk *w, int n, int index,
-                        double *leaves)
+/* What a loop over `index`, which a set of factors has, visits in each round, and leaves.
+ */
+static double step_into(const opt *o, const factor *f, const walk *w, uint64_t having,
+                        int index, double *leaves)
 {
     const double whole = o->extent[index];
     double visits = whole;
     int sought = 0;
     *leaves = whole;
-    for (int k = 0; k < n; k++) {
-        if (!((f[k].indices >> index) & 1)) continue;
+    for (; having; having &= having - 1) {
+        const int k = __builtin_ctzll(having);
         const double places = w[k].places * whole;
         double fiber = (w[k].stored < places ? w[k].stored : places) / w[k].count;
         if (fiber > whole) fiber = whole;
@@ -288,11 +289,17 @@ static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool 
                       double most, bool *converts)
 {
     walk w[OPT_FACTORS];
+    uint64_t have[64]; /* by index: the factors that have it */
     const uint64_t rows = in_rows(f, n, left);
     uint64_t converted = 0;
     double rounds = 1, cost = 0;
-    for (int k = 0; k < n; k++)
+    for (uint64_t set = left; set; set &= set - 1)
+        have[__builtin_ctzll(set)] = 0;
+    for (int k = 0; k < n; k++) {
         w[k] = (walk){f[k].density * cost_places(o, f[k].indices), 1, 1};
+        for (uint64_t set = f[k].indices; set; set &= set - 1)
+            have[__builtin_ctzll(set)] |= UINT64_C(1) << k;
+    }
     while (left) {
         double visits = 0, leaves = 0, next;
         int best = -1;
@@ -300,14 +307,14 @@ static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool 
         if (stored) set = can_be_next(f, n, set);
         for (; set; set &= set - 1) {
             const int i = __builtin_ctzll(set);
-            const double v = step_into(o, f, w, n, i, &next);
+            const double v = step_into(o, f, w, have[i], i, &next);
             if (best >= 0 && v >= visits) continue;
             best = i;
             visits = v;
             leaves = next;
         }
-        for (int k = 0; k < n; k++) {
-            if (!((f[k].indices >> best) & 1)) continue;
+        for (uint64_t having = have[best]; having; having &= having - 1) {
+            const int k = __builtin_ctzll(having);
             if (!((follows(&f[k], left) >> best) & 1)) converted |= UINT64_C(1) << k;
             w[k].places *= o->extent[best];
             w[k].count = w[k].stored < w[k].places ? w[k].stored : w[k].places;
