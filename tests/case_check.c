@@ -141,7 +141,8 @@ static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o,
     bool padded = o->status == STC_ERR_MEMORY && t0 && t0->count > 1000;
     /* Fibers with more entries than a format's width. */
     bool narrow = o->status == STC_ERR_OVERFLOW && strstr(o->message, "its width");
-    bool sound = endless || padded || narrow || o->status == STC_OK ||
+    bool late = scheduled && o->status == STC_ERR_STEPS; /* loops in a poor order */
+    bool sound = endless || padded || narrow || late || o->status == STC_OK ||
                  o->status == STC_ERR_PROGRAM || o->status == STC_ERR_SHAPE ||
                  o->status == STC_ERR_ARITHMETIC || o->status == STC_ERR_SYNTAX;
     if (o->leak != 0) {
@@ -162,7 +163,7 @@ static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o,
             say(j, CASE_REFUSED, "%s / %s", w->why, o->message);
     } else if (endless || padded || narrow) {
         say(j, CASE_UNSURE, "%s", o->message);
-    } else if (scheduled && o->status == STC_ERR_PROGRAM) {
+    } else if (scheduled && (o->status == STC_ERR_PROGRAM || o->status == STC_ERR_STEPS)) {
         say(j, CASE_UNSURE, "%s", o->message);
     } else if (o->status == STC_ERR_ARITHMETIC && w->flags & OV_FAULT) {
         say(j, CASE_REFUSED, "%s", o->message);
