@@ -239,20 +239,39 @@ START_TEST(later_fills)
 }
 END_TEST
 
-/* A step has another fill than what it stands for: the result is computed at all places. */
-START_TEST(later_fills_without_data)
+/* A step has another fill than what it stands for: the result is computed at all places.
+ * What a factor stores, of which nothing is known yet, a step without holes doesn't tell.
+ */
+START_TEST(plans_without_data)
 {
-    const stc_value full = {.i = 1}, two = {.f = -2};
-    const stc_decl operand[] = {{0, "C", "dense", STC_BOOL, &full, -1},
-                                {0, "D", "dense", STC_F64, &two, -1},
-                                {0, "E", "dense", STC_F64, NULL, -1}};
+    const stc_value full = {.i = 1}, two = {.f = -2}, four = {.i = -4};
+    const struct {
+        const char *text, *plan;
+        stc_decl operand[3];
+    } waits[] = {
+        {"y(i) = A(i) * B(i,j,j,j) * (1 + C)",
+         "step: step1|for i in everything",
+         {{0, "A", "dense", STC_BOOL, &full, -1},
+          {0, "B", "dense", STC_F64, &two, -1},
+          {0, "C", "dense", STC_F64, NULL, -1}}},
+        {"y(i,l) = A(k,j) * B(i,j) * C(l,i) + 1",
+         "step: y|for i in everything",
+         {{0, "A", "dense", STC_I32, &full, -1},
+          {0, "B", "dense", STC_I16, &four, -1},
+          {0, "C", "dense", STC_BOOL, &full, -1}}},
+        {"y(k,j) = A(k) * B(k,l) * C(j,k)",
+         "y: csr|for k in ((A & B) & C)",
+         {{0, "A", "svec", STC_U8, NULL, -1},
+          {0, "B", "dense", STC_U8, NULL, -1},
+          {0, "C", "dense", STC_I16, NULL, -1}}},
+    };
     heap h;
     char *plan;
     stc_program *p;
     stc_machine *m = machine_open(&h, false);
-    ck_ok(m, stc_compile(m, "y(i) = C(i) * D(i,j,j,j) * (1 + E)", operand, 3, &p));
+    ck_ok(m, stc_compile(m, waits[_i].text, waits[_i].operand, 3, &p));
     ck_ok(m, stc_program_explain(p, "plan", &plan));
-    ck_assert_msg(has_words(plan, "step: step1|for i in everything"), "%s", plan);
+    ck_assert_msg(has_words(plan, waits[_i].plan), "%s", plan);
     stc_text_free(m, plan);
     stc_program_free(p);
     machine_shut(m, &h);
@@ -698,7 +717,7 @@ Suite *suite_opt(void)
     tcase_add_test(t, plans_say_why);
     tcase_add_test(t, quotients_and_choices);
     tcase_add_test(t, later_fills);
-    tcase_add_test(t, later_fills_without_data);
+    tcase_add_loop_test(t, plans_without_data, 0, 3);
     tcase_add_test(t, absent_at_once);
     tcase_add_loop_test(t, others_stay, 0, 4);
     tcase_add_test(t, planned_once_for_statistics);

@@ -105,10 +105,11 @@ bool reads_index(const bexpr *e)
 factor factor_as_written(const opt *o, const product *x, const bexpr *e)
 {
     const double density = cost_density(o, e, &x->identity);
+    const bool some = o->pattern ? reads_some(o->p, e) : stores_some(o->p, e);
     factor f = {.e = e,
                 .indices = opt_indices(o->p, e),
                 .density = density,
-                .full = density >= 1 && !stores_some(o->p, e),
+                .full = density >= 1 && !some,
                 .plain = density >= 1 && !reads_index(e),
                 .steady = keep_steady(o, e),
                 .step = -1};

@@ -434,7 +434,7 @@ static stc_status separate_terms(builder *b)
         stc_status st = plan_accesses(pl, b->term[t].value);
         if (st) return st;
     }
-    if (b->nterm > 1) b->space = expr_space(pl, b->root, b->fill);
+    if (b->nterm > 1) b->space = result_space(pl, b->root, b->fill);
     return b->space ? STC_OK : STC_ERR_MEMORY;
 }
 
@@ -480,8 +480,9 @@ static stc_status order_terms(builder *b, int target, choice *c)
     int inserts;
     freedoms(b, target, &splittable, &inserts);
     for (int t = 0; t < b->nterm; t++) {
-        const value *from = b->reduces ? &b->identity : b->fill;
-        b->term[t].space = expr_space(pl, b->term[t].value, from);
+        const bexpr *const e = b->term[t].value;
+        b->term[t].space =
+            b->reduces ? expr_space(pl, e, &b->identity) : result_space(pl, e, b->fill);
         b->term[t].order = arena_room(pl->a, 64, sizeof *b->term[t].order);
         if (!b->term[t].space || !b->term[t].order) return STC_ERR_MEMORY;
     }

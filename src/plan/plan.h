@@ -469,6 +469,9 @@ stc_status plan_settle_fill(plan *pl);
 /* result.c. space_full: whether a set is everywhere, projected onto indices. */
 bool space_full(const plan *pl, const pset *s, uint64_t onto);
 stc_status plan_result(plan *pl, bexpr *root, const pset **space);
+/* Where e, the right side or a term of it, may differ from the result's fill; NULL: its
+ * own. */
+const pset *result_space(plan *pl, const bexpr *e, const value *fill);
 void plan_fill(plan *pl, const bexpr *root);
 
 /* build.c */

@@ -147,6 +147,12 @@ void plan_fill(plan *pl, const bexpr *root)
     t->fill = f.kind == FILL_KNOWN ? type_round(t->type, f.v) : (value){0};
 }
 
+const pset *result_space(plan *pl, const bexpr *e, const value *fill)
+{
+    const bool other = pl->s->fill_of && pl->p->tensor[pl->s->target].fill_later;
+    return other ? pset_all() : expr_space(pl, e, fill);
+}
+
 /* Completes the target's row, and tells where the right side may differ from
  * its fill. */
 stc_status plan_result(plan *pl, bexpr *root, const pset **space)
@@ -163,9 +169,7 @@ stc_status plan_result(plan *pl, bexpr *root, const pset **space)
         while (pl->given_fill->kind == B_CONV)
             pl->given_fill = pl->given_fill->args[0];
     }
-    const bool other = pl->s->fill_of && t->fill_later; /* than root's own */
-    *space = other ? pset_all() : expr_space(pl, root, target);
-    if (!*space) return STC_ERR_MEMORY;
+    if (!(*space = result_space(pl, root, target))) return STC_ERR_MEMORY;
     if (pl->s->format_given || kept) return STC_OK;
     const pset *const read = precompute_space(pl, *space, PRECOMPUTE_INSIDE);
     if (!read) return STC_ERR_MEMORY;
