@@ -216,6 +216,10 @@ START_TEST(quotients_and_choices)
                  "far = sum(j: abs(g(j) - h(j) / 4)) + (max(j: h(j)) == 0)",
            "far", 0);
 #undef REALS
+    /* what op= takes isn't rounded before it is masked */
+    EXPECT("tensor A dense i16 [4,4]\ntensor D dense bool [4,4]\n"
+           "tensor y dense i8 [4]\ny(i) min= A(j,i) + min(p: 1 where D(j,p)) where i < 3\n",
+           "y", 0, 0, 0, 0);
 }
 END_TEST
 

@@ -84,8 +84,13 @@ stc_status mask_step(opt *o)
     bstmt *s = o->s;
     if (!mask_may(o->p, s)) return STC_OK;
     const prog_tensor *to = &o->p->tensor[s->target];
-    prog_tensor t = {
-        .type = to->type, .order = to->order, .fill = to->fill, .fmt = to->fmt};
+    /* what op= takes may lie beyond its type's limits */
+    const bool op = s->op >= 0 && type_class(s->value->type) == type_class(to->type);
+    const stc_type type = op ? s->value->type : to->type;
+    prog_tensor t = {.type = type,
+                     .order = to->order,
+                     .fill = type_convert(type, to->type, to->fill),
+                     .fmt = to->fmt};
     int index[STC_MAX_ORDER];
     for (int m = 0; m < t.order; m++) {
         index[m] = s->sub[m].term[0].index;
