@@ -216,6 +216,12 @@ START_TEST(quotients_and_choices)
                  "far = sum(j: abs(g(j) - h(j) / 4)) + (max(j: h(j)) == 0)",
            "far", 0);
 #undef REALS
+    /* whether there was a term is asked of an index that an operand gives */
+    EXPECT("fn f(x, y) { t = x\ns = y\nfor (n = 0; n < 3; n = n + 1) { s = s + t }\n"
+           "return s }\ntensor D dense i8 [4]\ntensor E dense u32 [4,5] = 1\n"
+           "tensor z svec f64 [2]\nz(k) = sum(i,j: f((i == D(j)) * E(j,i), 1))\n"
+           "y(k) = z(k)\n",
+           "y", 32, 32);
     /* what op= takes isn't rounded before it is masked */
     EXPECT("tensor A dense i16 [4,4]\ntensor D dense bool [4,4]\n"
            "tensor y dense i8 [4]\ny(i) min= A(j,i) + min(p: 1 where D(j,p)) where i < 3\n",

@@ -108,6 +108,13 @@ stc_status reach_count(plan *pl, bexpr *r, cin *leaf, list *before)
     return STC_OK;
 }
 
+/* What loops over a set read: what is stored, and what an index is compared with. */
+static uint64_t read_by(const pset *s)
+{
+    if (s->op == PS_AND || s->op == PS_OR) return read_by(s->a) | read_by(s->b);
+    return s->op == PS_WHERE ? expr_uses(s->of) : pset_accesses(s);
+}
+
 stc_status reach_apart(plan *pl, bexpr *r, const int *seq, int n, uint64_t bound, list *out)
 {
     const bexpr *arg = r->args[0];
@@ -117,7 +124,7 @@ stc_status reach_apart(plan *pl, bexpr *r, const int *seq, int n, uint64_t bound
     cin *temp = ones ? had_term(pl, CIN_TEMP, r->had_term, ones) : NULL;
     cin *leaf = temp ? had_term(pl, CIN_REDUCE, r->had_term, ones) : NULL;
     if (!leaf || !space) return STC_ERR_MEMORY;
-    leaf->needs = pset_accesses(space);
+    leaf->needs = read_by(space);
     list_add(out, temp);
     return nest_build(pl, seq, n, space, bound, ones, leaf, out);
 }
