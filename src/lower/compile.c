@@ -7,19 +7,33 @@
 #include "lower.h"
 #include <stddef.h>
 
-/* How far the indices run of which a session's tensors tell it. */
-static void note_extents(plan *pl, const opt_known *known)
+static const tensor *find_operand(const program *p, const opt_known *known, int slot,
+                                  bool inout)
+{
+    const prog_tensor *t = &p->tensor[slot];
+    const bool read =
+        *t->name && (t->role == ROLE_INPUT || (inout && t->role == ROLE_INOUT));
+    const tensor *found = read ? known->find(known->of, t->name) : NULL;
+    return found && found->order == t->order ? found : NULL;
+}
+
+/* The operands that are there, and how far indices run of which tensors tell it. */
+static stc_status note_operands(plan *pl, const opt_known *known)
 {
     const program *p = pl->p;
-    for (int k = 0; known && known->find && k < pl->s->nindex; k++) {
+    if (!known || !known->find || !p->ntensor) return STC_OK;
+    pl->there = arena_array(pl->a, p->ntensor, sizeof *pl->there);
+    if (!pl->there) return STC_ERR_MEMORY;
+    pl->nthere = p->ntensor;
+    for (int k = 0; k < p->ntensor; k++)
+        pl->there[k] = find_operand(p, known, k, false);
+    for (int k = 0; k < pl->s->nindex; k++) {
         const extent *hi = &p->ext[pl->s->index[k].hi];
-        const prog_tensor *t = &p->tensor[hi->op == EXT_DIM ? hi->a : 0];
-        const bool read =
-            hi->op == EXT_DIM && (t->role == ROLE_INPUT || t->role == ROLE_INOUT);
-        const tensor *found = read ? known->find(known->of, t->name) : NULL;
+        const tensor *t = hi->op == EXT_DIM ? find_operand(p, known, hi->a, true) : NULL;
         if (hi->op == EXT_CONST) pl->known[k] = hi->k;
-        if (found && hi->b < found->order) pl->known[k] = found->shape[hi->b];
+        if (t) pl->known[k] = t->shape[hi->b];
     }
+    return STC_OK;
 }
 
 /* A statement that is planned and lowered as it stands. */
@@ -35,9 +49,9 @@ static stc_status compile_step(arena *a, program *p, const source *src, bstmt *s
             BOUND_INDICES);
     plan *pl = plan_new(a, p, src, s);
     if (!pl) return STC_ERR_MEMORY;
-    note_extents(pl, known);
     pl->why = texts ? texts->plan : NULL;
-    stc_status st = plan_build(pl);
+    stc_status st = note_operands(pl, known);
+    if (!st) st = plan_build(pl);
     if (!st) st = plan_analyze(pl);
     if (!st) st = schedule_check(pl);
     if (st) return st;

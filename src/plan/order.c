@@ -14,7 +14,7 @@
 
 enum { MAX_PERMUTED = 5 };
 
-static const double add_inserted = 0.5, add_vector = 2, add_sorted = 40;
+static const double add_inserted = 0.5, add_vector = 2, add_table = 12, add_sorted = 40;
 
 /* ---- permutations -------------------------------------------------------------- */
 
@@ -25,16 +25,18 @@ typedef struct search {
     int from;     /* seq[0 … from) are in no order                   */
     bool asked;   /* a schedule says something about the order       */
     double add;   /* price of each run of the innermost body         */
+    int along;    /* unless its loop is over this index; -1: any     */
     double best;
     int seq[64], order[64];
 } search;
 
-static void search_init(search *s, plan *pl, double add)
+static void search_init(search *s, plan *pl, double add, int along)
 {
     s->pl = pl;
     s->fixed = s->n = s->from = 0;
     s->asked = pl->schedule.nseq || pl->schedule.nrel || pl->schedule.shared;
     s->add = add;
+    s->along = along;
 }
 
 static int place_in(const search *s, int index)
@@ -102,7 +104,8 @@ static void try_order(search *s)
 {
     if (s->asked && !as_scheduled(s)) return;
     double inner, cost = work_of(&s->work, s->seq, s->best, &inner);
-    cost += inner * s->add;
+    const bool across = s->along >= 0 && s->n > 0 && s->seq[s->n - 1] != s->along;
+    cost += inner * (across ? add_sorted : s->add);
     if (cost >= s->best) return;
     s->best = cost;
     for (int k = 0; k < s->n; k++)
@@ -215,8 +218,8 @@ void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound
     if (n == 1) order[0] = index[0];
     if (n <= 1) return;
     search s;
-    loop_prices prices;
-    search_init(&s, pl, 0);
+    loop_prices prices = {.sized = false};
+    search_init(&s, pl, 0, -1);
     append_set(&s, bound);
     s.from = s.fixed = s.n;
     for (int k = 0; k < n; k++)
@@ -236,7 +239,7 @@ static double term_order(plan *pl, const loop_prices *prices, const term *t,
                          int *order, int *norder)
 {
     search s;
-    search_init(&s, pl, add);
+    search_init(&s, pl, add, add == add_table ? result->index[result->n - 1] : -1);
     for (int k = 0; k < result->n; k++)
         s.seq[s.n++] = result->index[k];
     append_set(&s, t->own);
@@ -261,33 +264,86 @@ static void price_loops(const plan *pl, loop_prices *prices, const term *terms, 
         price_loop(pl, prices, __builtin_ctzll(all));
 }
 
-bool plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
-                bool splittable, int inserts, choice *out)
+/* What it takes to add to a workspace over the result's levels from `prefix` on: of
+ * several, entries are sorted, unless there is room for all of them and rows are gone
+ * along. */
+static double add_price(const plan *pl, const result_loops *result, int prefix, bool sized)
 {
-    choice best = {.prefix = result->n, .cost = DBL_MAX};
-    loop_prices prices;
-    price_loops(pl, &prices, terms, nterms, result);
+    const double room = 1 << 23; /* vm/work: such a workspace is dense */
+    double places = 1;
+    if (result->levels - result->cover[prefix] == 1) return add_vector;
+    for (int k = prefix; k < result->n; k++) {
+        const int64_t n = sized ? pl->known[result->index[k]] : 0;
+        places *= n > 0 ? (double)n : room + 1;
+    }
+    return places <= room ? add_table : add_sorted;
+}
+
+/* The orders that cost least, if that is less than best->cost. */
+static void choose(plan *pl, const loop_prices *prices, term *terms, int nterms,
+                   const result_loops *result, bool splittable, int inserts, choice *best)
+{
     for (int prefix = result->n; prefix >= 0; prefix--) {
         bool whole = result->complete && prefix == result->n;
         bool inside = prefix > 0 && result->cover[prefix] == result->cover[prefix - 1];
         const bool insertable = result->cover[prefix] >= inserts;
         if ((!whole && !splittable) || (inside && result->apart)) continue;
-        double add = whole                                         ? 0
-                     : insertable                                  ? add_inserted
-                     : result->levels - result->cover[prefix] == 1 ? add_vector
-                                                                   : add_sorted;
+        double add = whole        ? 0
+                     : insertable ? add_inserted
+                                  : add_price(pl, result, prefix, prices->sized);
         int order[16][64], norder[16];
         double cost = 0;
         for (int t = 0; t < nterms; t++)
-            cost += term_order(pl, &prices, &terms[t], result, prefix, add, best.cost,
+            cost += term_order(pl, prices, &terms[t], result, prefix, add, best->cost,
                                order[t], &norder[t]);
-        if (!(cost < best.cost)) continue;
-        best = (choice){prefix, whole, !whole && insertable, cost};
+        if (!(cost < best->cost)) continue;
+        *best = (choice){prefix, whole, !whole && insertable, cost};
         for (int t = 0; t < nterms; t++) {
             terms[t].norder = norder[t];
             memcpy(terms[t].order, order[t], (size_t)norder[t] * sizeof *order[t]);
         }
     }
-    *out = best;
-    return best.cost < DBL_MAX;
+}
+
+/* What orders that were chosen cost by other prices. */
+static double cost_of(plan *pl, const loop_prices *prices, const term *terms, int nterms,
+                      const result_loops *result, const choice *c)
+{
+    double sum = 0;
+    for (int t = 0; t < nterms; t++) {
+        search s;
+        search_init(&s, pl, 0, -1);
+        for (int k = 0; k < c->prefix; k++)
+            s.seq[s.n++] = result->index[k];
+        memcpy(s.seq + s.n, terms[t].order, (size_t)terms[t].norder * sizeof *s.seq);
+        s.n += terms[t].norder;
+        s.fixed = s.n;
+        const double add = c->whole    ? 0
+                           : c->insert ? add_inserted
+                                       : add_price(pl, result, c->prefix, prices->sized);
+        s.add = add;
+        s.along = add == add_table ? result->index[result->n - 1] : -1;
+        sum += search_run(&s, prices, terms[t].space, expr_uses(terms[t].value), DBL_MAX);
+    }
+    return sum;
+}
+
+bool plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
+                bool splittable, int inserts, choice *out)
+{
+    /* prices aren't exact: for less than so many times, or so little work, loops stay */
+    const double times = 10, little = 1e6;
+    loop_prices prices = {.sized = false};
+    price_loops(pl, &prices, terms, nterms, result);
+    *out = (choice){.prefix = result->n, .cost = DBL_MAX};
+    choose(pl, &prices, terms, nterms, result, splittable, inserts, out);
+    if (out->cost == DBL_MAX || !sizes_count(pl)) return out->cost < DBL_MAX;
+    prices.sized = true;
+    price_loops(pl, &prices, terms, nterms, result);
+    const double cost = cost_of(pl, &prices, terms, nterms, result, out);
+    choice sized = {.cost = cost / times};
+    if (cost < little) return true;
+    choose(pl, &prices, terms, nterms, result, splittable, inserts, &sized);
+    if (sized.cost < cost / times) *out = sized;
+    return true;
 }

@@ -302,9 +302,11 @@ typedef struct plan {
     const bexpr *chosen;     /* the select that stands for a mask, or NULL          */
     loop_late *before;       /* constant subscripts: placed before all loops     */
     int nbefore;
-    int target;        /* the slot assembled: s->target or a temporary     */
-    textbuf *why;      /* remarks for explain, NULL if not wanted          */
-    int64_t known[64]; /* of the statement's indices: their extents now, 0: not known */
+    int target;           /* the slot assembled: s->target or a temporary     */
+    textbuf *why;         /* remarks for explain, NULL if not wanted          */
+    int64_t known[64];    /* of the statement's indices: their extents now, 0: not known */
+    const tensor **there; /* by slot, of the first nthere: operands that are there */
+    int nthere;
     struct { /* derivations by expr_space(): calls around, and how many have been */
         int depth, serial;
         bool asks; /* reductions stand for "it had a term"                        */

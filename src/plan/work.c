@@ -2,9 +2,10 @@
  *
  * Each loop's expected number of steps, from what its levels look like (a full
  * level has every coordinate, others a few), plus the price of converting operands
- * that can't be walked in that order. Shapes and data aren't known, so every extent
- * counts as a thousand and every sparse fiber as a hundredth of it: enough to tell
- * Gustavson's loops from a table of inner products.
+ * that can't be walked in that order. At first every extent counts as a thousand and every
+ * sparse fiber as a hundredth of it: enough to tell Gustavson's loops from a table of inner
+ * products. Of operands that are there it is asked again (`sized`), with their extents and
+ * what their levels have in the mean.
  *
  * Many orders of the same loops are asked for, up to 120 a term: what is the same
  * for all of them is settled first, and an order begins with the place of every
@@ -20,6 +21,7 @@ static const double first_level = 0.3, deeper_level = 0.01;
 static const double convert_dense = 5, convert_sparse = 30;
 static const double entering = 30;     /* a loop costs that before its first step */
 static const double entering_side = 1; /* of a block, which is run as a whole */
+static const double nothing = 1e-12;   /* what is stored counts for more than none */
 static const double strided = 0.7;     /* an operand whose innermost level stays put */
 
 /* Whether an access has an index in several subscripts, one of them of two indices, as
@@ -40,6 +42,18 @@ static bool skews(const plan *pl, int index)
     return false;
 }
 
+/* Whether what is known of sizes tells what loops visit: not of runs, which are as long as
+ * they like, nor of windows, of which those are visited that aren't empty. */
+bool sizes_count(const plan *pl)
+{
+    for (int k = 0; k < pl->naccess && pl->nthere; k++)
+        for (int l = 0; l < pl->access[k].levels; l++)
+            if (pl->access[k].level[l].kind->caps & CAP_REGION ||
+                pl->access[k].level[l].at.terms > 1)
+                return false;
+    return pl->nthere;
+}
+
 void price_loop(const plan *pl, loop_prices *prices, int index)
 {
     const bindex *b = &pl->s->index[index];
@@ -51,15 +65,43 @@ void price_loop(const plan *pl, loop_prices *prices, int index)
         return;
     }
     const extent *hi = &pl->p->ext[b->hi];
+    if (hi->op != EXT_CONST && pl->known[index] > 0 && prices->sized)
+        prices->extent[index] = (double)pl->known[index];
     if (hi->op != EXT_CONST || hi->k <= 0 || hi->k >= EXTENT) return;
     prices->extent[index] = (double)hi->k;
     prices->entry[index] = entering_side;
 }
 
-static double level_density(const paccess *x, int l)
+/* The operand, if it is there as it is read: its levels tell how many positions they
+ * have. */
+static const tensor *operand_of(const plan *pl, const paccess *x)
 {
-    if (x->level[l].props & PROP_FULL) return 1;
-    return l == 0 ? first_level : deeper_level;
+    const tensor *t = x->source < pl->nthere ? pl->there[x->source] : NULL;
+    return t && t->fmt.levels == x->levels ? t : NULL;
+}
+
+static double within(double part)
+{
+    return part > 1 ? 1 : part < nothing ? nothing : part;
+}
+
+/* Which part of `whole` coordinates a level stores below one parent, where n entries are
+ * anywhere, and the levels above have room for so many positions. */
+static double spread(double n, double room, double whole)
+{
+    const double positions = n < room * whole ? n : room * whole;
+    return within(positions / ((n < room ? n : room) * whole));
+}
+
+/* The same of level l of an operand, in the mean. */
+static double level_density(const priced_access *p, int l)
+{
+    if (p->x->level[l].props & PROP_FULL) return 1;
+    if (!p->there) return l == 0 ? first_level : deeper_level;
+    const level *lv = &p->there->level[l];
+    const double parents = l ? (double)p->there->level[l - 1].size : 1;
+    const double places = parents * (double)lv->extent;
+    return places > 0 ? within((double)lv->size / places) : 1;
 }
 
 /* What a level counts for, when all of a tensor is walked. */
@@ -76,15 +118,16 @@ static double level_extent(const level_map *m)
     }
 }
 
-static double conversion_price(const plan *pl, const paccess *x)
+static double conversion_price(const plan *pl, const priced_access *p)
 {
+    const paccess *x = p->x;
     const format *f = &pl->p->tensor[x->source].fmt;
     double stored = 1, price = convert_dense;
     for (int l = 0; l < x->levels; l++) {
-        stored *= level_extent(&f->level[l].map) * level_density(x, l);
+        stored *= level_extent(&f->level[l].map) * p->part[l];
         if (!(x->level[l].props & PROP_FULL)) price = convert_sparse;
     }
-    return stored * price;
+    return (p->there ? (double)p->there->nvals : stored) * price;
 }
 
 /* Whether every coordinate is there, in the tensor as in a copy of it. */
@@ -125,8 +168,11 @@ static void add_access(work *w, int k)
     p->x = &w->pl->access[k];
     p->access = k;
     p->outer = precompute_outer(w->pl, p->x->source);
-    p->conversion = conversion_price(w->pl, p->x);
     p->copied[0] = p->copied[1] = 0;
+    p->there = w->prices->sized ? operand_of(w->pl, p->x) : NULL;
+    for (int l = 0; l < p->x->levels; l++)
+        p->part[l] = level_density(p, l);
+    p->conversion = conversion_price(w->pl, p);
 }
 
 void work_open(work *w, plan *pl, const loop_prices *prices, const pset *space,
@@ -255,13 +301,18 @@ static void resolve(work *w, const priced_access *p, double part)
 }
 
 /* How dense level l of a copy in the loops' order is: its first one or any other. */
-static double copied_density(const work *w, priced_access *p, int l)
+static double copied_density(const work *w, priced_access *p, int l, double whole)
 {
     double *d = &p->copied[l > 0];
-    if (*d > 0) return *d;
-    const prog_tensor *t = &w->pl->p->tensor[p->x->source];
-    const bool full = converted_level(&t->fmt, p->x, l)->props & PROP_FULL;
-    return *d = full ? 1 : l == 0 ? first_level : deeper_level;
+    const double n = p->there && p->there->nvals > 0 ? (double)p->there->nvals : 1;
+    const double room = l ? p->room : 1;
+    p->room = room * whole;
+    if (*d == 0) {
+        const prog_tensor *t = &w->pl->p->tensor[p->x->source];
+        const bool full = converted_level(&t->fmt, p->x, l)->props & PROP_FULL;
+        *d = full ? 1 : l == 0 ? first_level : deeper_level;
+    }
+    return p->there && *d < 1 ? spread(n, room, whole) : *d;
 }
 
 /* A conversion has a level for each mode, in the loops' order. */
@@ -270,7 +321,7 @@ static void enter_converted(work *w, priced_access *p, int s, int index)
     const affine *sub = p->x->sub;
     for (int m = 0; m < w->pl->p->tensor[p->x->source].order; m++)
         if (affine_has(&sub[m], index) && known_at(w, &sub[m]) <= s)
-            resolve(w, p, copied_density(w, p, p->depth++));
+            resolve(w, p, copied_density(w, p, p->depth++, w->prices->extent[index]));
 }
 
 /* Levels of an access that loop s, over `index`, resolves. */
@@ -283,8 +334,7 @@ static void enter(work *w, priced_access *p, int s, int index)
         return;
     }
     for (; p->depth < x->levels && p->at[p->depth] <= s; p->depth++)
-        if (affine_has(&x->level[p->depth].at, index))
-            resolve(w, p, level_density(x, p->depth));
+        if (affine_has(&x->level[p->depth].at, index)) resolve(w, p, p->part[p->depth]);
 }
 
 bool access_strides(const paccess *x, int index)

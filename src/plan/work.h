@@ -6,18 +6,24 @@
 
 /* By index: what doesn't depend on the order. */
 typedef struct loop_prices {
+    bool sized; /* with sizes that are known; else a thousand stands for each */
     double extent[64], entry[64];
 } loop_prices;
+/* Whether what is known of sizes tells what loops visit. */
+bool sizes_count(const plan *pl);
 void price_loop(const plan *pl, loop_prices *prices, int index);
 
 typedef struct priced_access {
     const paccess *x;
-    int access, depth; /* levels resolved so far                         */
-    bool converted;    /* it can't be walked in the order looked at      */
-    uint64_t outer;    /* indices of loops that must be around           */
-    double conversion; /* what a copy in the loops' order costs          */
-    double copied[2];  /* densities of its first level, of others; 0: not asked yet */
-    int8_t at[STC_MAX_ORDER]; /* the loop after which a level's coordinate is known */
+    int access, depth;   /* levels resolved so far                         */
+    bool converted;      /* it can't be walked in the order looked at      */
+    uint64_t outer;      /* indices of loops that must be around           */
+    double conversion;   /* what a copy in the loops' order costs          */
+    double copied[2];    /* densities of its first level, of others; 0: not asked yet */
+    const tensor *there; /* its sizes count; NULL: not known, or not asked for      */
+    double room;         /* the places of a copy's levels so far                      */
+    double part[STC_MAX_ORDER]; /* densities of its own levels                      */
+    int8_t at[STC_MAX_ORDER];   /* the loop after which a level's coordinate is known */
 } priced_access;
 
 /* What part of a loop's rounds an operand visits, and what part of them it is there in. */
