@@ -696,6 +696,7 @@ stc_status plan_build(plan *pl)
     list out;
     list_init(&out);
     pl->target = s->target;
+    if (s->block) return build_block(&b, &out);
     if (updates(&b)) return build_update(&b, &out);
     if (s->computed && !s->fresh && s->op >= 0 && !update_meets_fill(pl))
         return unfindable(pl);

@@ -124,6 +124,8 @@ bexpr *expr_chosen(plan *pl, bexpr *mask, bexpr *e);
 stc_status build_partial(builder *b, int target, list *out);
 stc_status fresh_indices(plan *pl, int slot, int *own);
 stc_status partial_values(builder *b, int w, affine *at, list *out);
+/* What computed subscripts of the left side read is read where its places are. */
+stc_status left_needs(plan *pl, const affine *sub, int nsub, uint64_t *needs);
 /* The indices of the left side; whether no two rounds of their loops name one element. */
 uint64_t left_set(const plan *pl);
 bool names_once(const plan *pl);
@@ -139,5 +141,6 @@ bool update_finds(const plan *pl);
 bool update_meets_fill(const plan *pl);
 bexpr *update_value(plan *pl); /* the right side of op=, in the target's class */
 stc_status build_update(builder *b, list *out);
+stc_status build_block(builder *b, list *out);
 
 #endif

@@ -132,8 +132,7 @@ static int indices_of(uint64_t set, int *index)
     return n;
 }
 
-/* What computed subscripts of the left side read is read where its places are. */
-static stc_status left_needs(plan *pl, const affine *sub, int nsub, uint64_t *needs)
+stc_status left_needs(plan *pl, const affine *sub, int nsub, uint64_t *needs)
 {
     *needs = 0;
     for (int m = 0; m < nsub; m++) {

@@ -118,7 +118,8 @@ typedef enum cin_kind {
     CIN_WSEND,   /* target is sorted and merged: readable                      */
     CIN_CONVERT, /* target = tensor source, in target's format                 */
     CIN_MOVE,    /* target takes source's contents                             */
-    CIN_UPDATE,  /* target = fn(target, source) where workspace source has entries */
+    CIN_UPDATE,  /* target = fn(target, source) where workspace source has entries; with
+                    sub: in a block that begins there, and goes on by as many steps */
 } cin_kind;
 
 /* A level resolved at a loop: its role in the merge, or after it. */

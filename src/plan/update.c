@@ -150,6 +150,30 @@ static stc_status leave_fills(builder *b)
     return b->space ? STC_OK : STC_ERR_MEMORY;
 }
 
+/* The value is a tensor's whose modes are those of a block: where that begins in each mode,
+ * and by which steps it goes on. */
+stc_status build_block(builder *b, list *out)
+{
+    plan *pl = b->pl;
+    const bstmt *s = pl->s;
+    affine *const at = arena_array(pl->a, 2 * s->nsub, sizeof *at);
+    cin *const c = cin_sink(pl, CIN_UPDATE, s->target, s->value, 2 * s->nsub, at);
+    if (!c) return STC_ERR_MEMORY;
+    for (int m = 0; m < s->nsub; m++) {
+        const affine *const f = &s->sub[m];
+        const bool looped = f->terms && !s->index[f->term[0].index].value;
+        at[m] = looped ? (affine){.constant = f->constant} : *f;
+        at[s->nsub + m] = (affine){.constant = looped ? f->term[0].coef : 1};
+    }
+    c->value = NULL;
+    c->source = s->value->tensor;
+    c->fn = s->op >= 0 ? s->op : FN_LAST;
+    c->cls = type_class(pl->p->tensor[s->target].type);
+    list_add(out, c);
+    pl->root = out->first;
+    return left_needs(pl, s->sub, s->nsub, &c->needs);
+}
+
 stc_status build_update(builder *b, list *out)
 {
     plan *pl = b->pl;
