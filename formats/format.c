@@ -43,6 +43,14 @@ bool format_stores_all(const format *f)
     return true;
 }
 
+bool format_inserts(const format *f)
+{
+    bool all = format_is_plain(f) && format_stores_all(f);
+    for (int l = 0; l < f->levels && all; l++)
+        all = f->level[l].kind->caps & CAP_INSERT;
+    return all;
+}
+
 /* All levels are modes, or modes that are flattened. */
 static bool is_flat(const format *f)
 {

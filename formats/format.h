@@ -68,6 +68,8 @@ typedef struct format {
 bool format_is_plain(const format *f);
 /* Whether every coordinate is stored, whatever the data. */
 bool format_stores_all(const format *f);
+/* … it is plain, and results are written at any coordinate in any order. */
+bool format_inserts(const format *f);
 /* Levels are modes, or modes flattened, and the position of any coordinates is found
  * without a look at others, and is that of no others; those that aren't stored get one
  * where the tensor is made. */

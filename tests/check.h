@@ -60,6 +60,7 @@ enum { STEPS_TELL = true };
     SUITE(ranges)                                                                          \
     SUITE(scripts)                                                                         \
     SUITE(gather)                                                                          \
+    SUITE(rows)                                                                            \
     SUITE(grad)                                                                            \
     SUITE(graph)                                                                           \
     SUITE(schedule)                                                                        \

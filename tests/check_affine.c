@@ -509,8 +509,8 @@ START_TEST(memory_ends)
 }
 END_TEST
 
-/* Large blocks of a tensor with all places are written by loops over all of it, with the
- * values that the loops as they are written give, and small ones at their places. */
+/* Blocks of a tensor with all places are taken over whole, with the values that the loops
+ * as they are written give, which go to their places one by one. */
 START_TEST(blocks_by_loops)
 {
     static const char script[] = "n = 160\n"
@@ -545,11 +545,11 @@ START_TEST(blocks_by_loops)
     ck_ok(m, stc_session_profile(s, &text));
     for (const char *at = text; (at = strstr(at, "# K(i")); blocks++) {
         const char *const end = strstr(++at, "\n#");
-        const char *const update = strstr(at, "update ");
-        places += update && (!end || update < end);
+        const char *const taken = strstr(at, "block ");
+        places += taken && (!end || taken < end);
     }
     ck_assert_int_eq(blocks, 5);
-    ck_assert_int_eq(places, 1);
+    ck_assert_int_eq(places, 5);
     stc_text_free(m, text);
     stc_session_close(s);
     stc_close(m);

@@ -43,6 +43,11 @@
     ".tensor t6 \"F\" inout f64 (0) [e0 e1] format 2 " format                              \
     "\n.tensor t7 \"\" work f64 "                                                          \
     "(0) " modes "\nws.begin t7\nws.end t7\nupdate t6, t7, add, f64" HALT
+/* The same of t7, made with as many places, and integers i0 … i3. */
+#define BLOCK6(format, role, modes, block)                                                 \
+    ".tensor t6 \"F\" inout f64 (0) [e0 e1] format 2 " format "\n.tensor t7 \"r\" " role   \
+    " f64 (0) " modes "\nbegin t7\nfinish t7\niconst i0, k1\niconst i1, k1\n"              \
+    "iconst i2, k1\niconst i3, k1\nblock " block HALT
 #define FN(code) ".fn f0 \"f\" (f64 f64) f64 registers 2 code " code "\n"
 #define MERGE(rest) ".merge g2 lo root hi e1 " rest "\n"
 #define HALT "\nhalt\n"
@@ -124,6 +129,29 @@ static const struct {
     {UPDATE6("dense(0/2) compressed(1/2) dense(0%2) dense(1%2)",
              "[e0 e1] format 2 compressed(0) compressed(1)"),
      "places of t6 can't be found"},
+    {BLOCK6("dense(0) dense(1)", "temp", "[e0 e1] format 2 dense(1) dense(0)",
+            "t6, t7, add, f64, i0"),
+     NULL},
+    {BLOCK6("dense(0) dense(1)", "temp", "[e0 e1] format 2 dense(0) dense(1)",
+            "t6, t7, add, f64, i1"),
+     "i4 is read before it is written"},
+    {BLOCK6("dense(0) dense(1)", "temp", "[e0 e1] format 2 dense(0) dense(1)",
+            "t6, t7, lt, f64, i0"),
+     "values can't be combined by that"},
+    {BLOCK6("dense(0) dense(1)", "temp", "[e0] format 1 dense(0)", "t6, t7, add, f64, i0"),
+     "the tensors have different orders"},
+    {BLOCK6("dense(0) dense(1)", "temp", "[e0 e1] format 2 dense(0) dense(1)",
+            "t6, t6, add, f64, i0"),
+     "both tensors are the same"},
+    {BLOCK6("dense(0) dense(1)", "output", "[e0 e1] format 2 dense(0) dense(1)",
+            "t6, t7, add, f64, i0"),
+     "t7 isn't the program's own"},
+    {BLOCK6("dense(0) compressed(1)", "temp", "[e0 e1] format 2 dense(0) dense(1)",
+            "t6, t7, add, f64, i0"),
+     "don't have a place for each coordinate"},
+    {BLOCK6("dense(0) dense(1)", "temp", "[e0 e1] format 2 dense(0) compressed(1)",
+            "t6, t7, add, f64, i0"),
+     "don't have a place for each coordinate"},
     {"const v0, k0\nindex i0, v0" HALT, "v0"},
     {"const v0, k1\nindex i0, v0\nbounded i0, e0" HALT, NULL},
     {"bounded i0, e0" HALT, "i0 is read before"},

@@ -181,8 +181,9 @@ typedef struct bstmt {
                       elements may be named twice */
     bool fresh;    /* the target is a new tensor: format, fill may be free */
     bool format_given, fill_given;
-    int op;    /* fn_id of op= or -1                                  */
-    int meets; /* computed: the fn_id by which values of one element meet */
+    bool block; /* value is a tensor's, which goes into a block of the target as it is    */
+    int op;     /* fn_id of op= or -1                                  */
+    int meets;  /* computed: the fn_id by which values of one element meet */
     bexpr *value;
     const bexpr *fill_of; /* where steps are taken out of it: value as it was, of which a
                              fill that is known later is made; NULL: value          */

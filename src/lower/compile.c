@@ -147,7 +147,6 @@ static stc_status take_steps(opt *o, const source *src)
     o->rounds = keep_rounds(o);
     look_begin(o);
     stc_status st = scatter_steps(o);
-    if (!st) st = shift_block(o);
     if (!st) st = mask_step(o);
     if (!st) st = settle(o, src, too_large);
     if (st) return st;
@@ -193,14 +192,16 @@ static stc_status compile_steps(arena *a, opt *o, const source *src, bool steady
     return st;
 }
 
-stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
-                              const opt_known *known, stage_texts *texts, stc_times *times)
+/* A statement with the steps that are taken out of it. */
+static stc_status compile_steps_and(arena *a, program *p, const source *src, bstmt *s,
+                                    const opt_known *known, stage_texts *texts,
+                                    stc_times *times)
 {
     opt *o = NULL;
     stc_status st = STC_OK;
     opt_book *book = known && !p->cx->as_written ? known->book : NULL;
     if (book) book->statement++;
-    if (!p->cx->as_written && (opt_may(p, s) || (book && book_may(book, s)))) {
+    if (!p->cx->as_written && !s->block && (opt_may(p, s) || (book && book_may(book, s)))) {
         if (known && known->waits) *known->waits = true;
         const uint64_t start = now_ticks();
         o = arena_alloc(a, sizeof *o);
@@ -220,4 +221,16 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
     if (o && (o->nstep || o->reads_earlier)) tell_step(p, s, NULL, texts);
     if (book && (st = book_note(book, p, s, o))) return st;
     return compile_step(a, p, src, s, known, texts, times);
+}
+
+stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
+                              const opt_known *known, stage_texts *texts, stc_times *times)
+{
+    bstmt values;
+    stc_status st = STC_OK;
+    if (block_may(p, s)) {
+        st = block_apart(a, p, s, &values);
+        if (!st) st = compile_steps_and(a, p, src, &values, known, texts, times);
+    }
+    return st ? st : compile_steps_and(a, p, src, s, known, texts, times);
 }

@@ -375,7 +375,7 @@ static void lower_store(lowering *lo, const cin *c)
  * indices have such registers; anything else is copied. */
 static int coordinates(lowering *lo, const cin *c)
 {
-    int reg[STC_MAX_ORDER], row = true;
+    int reg[2 * STC_MAX_ORDER], row = true;
     for (int k = 0; k < c->nsub; k++) {
         reg[k] = lower_affine(lo, &c->sub[k], -1, false);
         lower_bounds(lo, &c->sub[k], 1);
@@ -599,7 +599,10 @@ static void lower_node(lowering *lo, const cin *c)
         EMIT(lo, OP_CONVERT, c->target, c->source);
         break;
     case CIN_UPDATE:
-        EMIT(lo, OP_UPDATE, c->target, c->source, c->fn, c->cls);
+        if (c->nsub)
+            EMIT(lo, OP_BLOCK, c->target, c->source, c->fn, c->cls, coordinates(lo, c));
+        else
+            EMIT(lo, OP_UPDATE, c->target, c->source, c->fn, c->cls);
         break;
     case CIN_MOVE:
         EMIT(lo, OP_MOVE, c->target, c->source);

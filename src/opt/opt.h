@@ -382,10 +382,10 @@ bexpr *gathered_copy(opt *o, const bexpr *e);
 bool scatter_may(const program *p, const bstmt *s);
 stc_status scatter_steps(opt *o);
 
-/* shift.c: whether the left side may name a block of a tensor that has all places; it names
- * the tensor's own indices then, under a mask. */
-bool shift_may(const program *p, const bstmt *s);
-stc_status shift_block(opt *o);
+/* block.c: whether the left side names a block of a tensor that has all places; what it is
+ * assigned becomes a statement before it, of a tensor that goes there as it is. */
+bool block_may(const program *p, const bstmt *s);
+stc_status block_apart(arena *a, program *p, bstmt *s, bstmt *values);
 
 /* mask.c: whether a statement has a mask and reduces; what it reduces becomes a step. */
 bool mask_may(const program *p, const bstmt *s);

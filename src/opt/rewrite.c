@@ -248,8 +248,7 @@ bool opt_reduces(const program *p, const bstmt *s)
 
 bool opt_may(const program *p, const bstmt *s)
 {
-    return opt_reduces(p, s) || gather_may(p, s) || scatter_may(p, s) || shift_may(p, s) ||
-           mask_may(p, s);
+    return opt_reduces(p, s) || gather_may(p, s) || scatter_may(p, s) || mask_may(p, s);
 }
 
 static stc_status turn_all(const opt *o)

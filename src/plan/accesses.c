@@ -33,15 +33,55 @@ stc_status access_set_format(plan *pl, paccess *x, const format *f)
     return STC_OK;
 }
 
+static bool same_place(const plan *pl, const affine *a, const affine *b, int order);
+
+/* What a subscript is computed by; NULL: it isn't. */
+static const bexpr *computed_sub(const plan *pl, const affine *f)
+{
+    return affine_is_bare(f) ? pl->s->index[f->term[0].index].value : NULL;
+}
+
+/* Whether two expressions of one statement are the same, node by node. */
+static bool same_expr(const plan *pl, const bexpr *a, const bexpr *b)
+{
+    if (a == b) return true;
+    if (a->kind != b->kind || a->type != b->type || a->nargs != b->nargs) return false;
+    for (int k = 0; k < a->nargs; k++)
+        if (!same_expr(pl, a->args[k], b->args[k])) return false;
+    switch (a->kind) {
+    case B_CONST:
+        return class_equal(type_class(a->type), a->value, b->value);
+    case B_INDEX:
+        return a->index == b->index;
+    case B_CALL:
+        return a->fn == b->fn && a->cls == b->cls;
+    case B_ACCESS:
+        return a->tensor == b->tensor && a->pad == b->pad &&
+               same_place(pl, a->sub, b->sub, pl->p->tensor[a->tensor].order);
+    default:
+        return a->kind == B_CONV;
+    }
+}
+
+/* … the same subscripts of a tensor: each computed one has an index of its own. */
+static bool same_place(const plan *pl, const affine *a, const affine *b, int order)
+{
+    for (int m = 0; m < order; m++) {
+        if (affine_equal(&a[m], &b[m])) continue;
+        const bexpr *const x = computed_sub(pl, &a[m]), *const y = computed_sub(pl, &b[m]);
+        if (!x || !y || !same_expr(pl, x, y)) return false;
+    }
+    return true;
+}
+
 int plan_access_add(plan *pl, bexpr *e)
 {
     int order = pl->p->tensor[e->tensor].order;
     for (int k = 0; k < pl->naccess; k++) {
         const paccess *x = &pl->access[k];
-        bool same = x->source == e->tensor && x->pad == e->pad && x->group == pl->group;
-        for (int m = 0; same && m < order; m++)
-            same = affine_equal(&x->sub[m], &e->sub[m]);
-        if (!same) continue;
+        if (x->source != e->tensor || x->pad != e->pad || x->group != pl->group ||
+            !same_place(pl, x->sub, e->sub, order))
+            continue;
         pl->access[k].copied |= e->copied;
         return e->mark = k;
     }

@@ -623,6 +623,8 @@ static uint64_t note_uses(const plan *pl, cin *c)
             c->uses = note_uses(pl, c->body) | expr_uses(c->value);
         else if (c->kind == CIN_FORALL || c->kind == CIN_LAZY)
             c->uses = note_uses(pl, c->body);
+        else if (c->kind == CIN_UPDATE)
+            c->uses = with_subscripts(pl, c->needs);
         else if (c->value && c->kind != CIN_TEMP && c->kind != CIN_REST)
             c->uses = expr_uses(c->value) | (c->guard ? expr_uses(c->guard) : 0) |
                       with_subscripts(pl, c->needs);

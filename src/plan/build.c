@@ -644,16 +644,6 @@ stc_status plan_settle_fill(plan *pl)
     return STC_OK;
 }
 
-/* Whether what isn't stored changes nothing of what is written there by op=. */
-static bool meets_fill(const plan *pl)
-{
-    const bstmt *s = pl->s;
-    const prog_tensor *t = &pl->p->tensor[s->target];
-    value id;
-    return s->op != FN_DIV && fn_identity(s->meets, type_class(t->type), t->type, &id) &&
-           class_equal(type_class(t->type), id, t->fill);
-}
-
 static stc_status unfindable(const plan *pl)
 {
     return fail_source(pl->src, STC_ERR_PROGRAM, pl->s->at,
@@ -707,8 +697,10 @@ stc_status plan_build(plan *pl)
     list out;
     list_init(&out);
     pl->target = s->target;
+    if (s->block) return build_block(&b, &out);
     if (updates(&b)) return build_update(&b, &out);
-    if (s->computed && !s->fresh && s->op >= 0 && !meets_fill(pl)) return unfindable(pl);
+    if (s->computed && !s->fresh && s->op >= 0 && !update_meets_fill(pl))
+        return unfindable(pl);
     bool splittable;
     int inserts;
     freedoms(&b, s->target, &splittable, &inserts);

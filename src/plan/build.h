@@ -28,6 +28,7 @@ typedef struct builder {
     affine *sub;     /* the coordinate of each result level             */
     bool everywhere; /* where a workspace has nothing the result isn't its fill */
     bool in_place;   /* update.c: what is named is written, fills too          */
+    bexpr *old;      /* update.c: what is there, if that says where there is something  */
     bool last;       /* of values in a workspace the last one stays          */
     int native;      /* loops run over an operand's levels: native.c    */
     uint64_t loops;  /* NATIVE_INSERT: the loops besides reductions     */
@@ -105,10 +106,11 @@ stc_status native_derive_modes(plan *pl, const relation *r);
 bool native_strides_agree(const plan *pl, int slot, const affine *sub);
 bool has_reduction(const bexpr *e); /* build.c */
 
-/* mask.c: the right side of target op= e, as target = op(target, e). e behind the
- * statement's mask, if it has one: what is evaluated where e is stored. A sparse operand
- * leads to all places of a set, or (ranges) what an index is equal to. The mask becomes a
- * select, if that is as good. */
+/* mask.c: what is there at the left side's subscripts; the right side of target op= e, as
+ * target = op(target, e). e behind the statement's mask, if it has one: what is evaluated
+ * where e is stored. A sparse operand leads to all places of a set, or (ranges) what an
+ * index is equal to. The mask becomes a select, if that is as good. */
+bexpr *old_element(plan *pl);
 bexpr *accumulated(plan *pl);
 bexpr *masked(plan *pl, bexpr *e);
 bool is_led(const plan *pl, const pset *s, bool ranges);
@@ -122,6 +124,11 @@ bexpr *expr_chosen(plan *pl, bexpr *mask, bexpr *e);
 stc_status build_partial(builder *b, int target, list *out);
 stc_status fresh_indices(plan *pl, int slot, int *own);
 stc_status partial_values(builder *b, int w, affine *at, list *out);
+/* What computed subscripts of the left side read is read where its places are. */
+stc_status left_needs(plan *pl, const affine *sub, int nsub, uint64_t *needs);
+/* The indices of the left side; whether no two rounds of their loops name one element. */
+uint64_t left_set(const plan *pl);
+bool names_once(const plan *pl);
 /* The fill, to workspace w, where the mask is true and the target stores something. */
 stc_status partial_fills(builder *b, int w, affine *at, list *out);
 const pset *meeting_space(plan *pl, const bexpr *e);
@@ -130,7 +137,10 @@ const pset *meeting_space(plan *pl, const bexpr *e);
 bool updates(const builder *b);
 /* Whether places that a mask leads to can be written where they are. */
 bool update_finds(const plan *pl);
+/* Whether what isn't stored changes nothing of what is written there by op=. */
+bool update_meets_fill(const plan *pl);
 bexpr *update_value(plan *pl); /* the right side of op=, in the target's class */
 stc_status build_update(builder *b, list *out);
+stc_status build_block(builder *b, list *out);
 
 #endif

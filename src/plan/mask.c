@@ -7,14 +7,27 @@
  */
 #include "build.h"
 
+bexpr *old_element(plan *pl)
+{
+    const bstmt *s = pl->s;
+    bexpr *const e = expr_access(pl->a, pl->p, s->target, s->sub, s->at);
+    if (!e || !s->computed) return e;
+    if (!(e->args = arena_array(pl->a, s->nsub, sizeof *e->args))) return NULL;
+    for (int m = 0; m < s->nsub; m++) {
+        bexpr *const by =
+            s->sub[m].terms ? (bexpr *)s->index[s->sub[m].term[0].index].value : NULL;
+        if (by) e->args[e->nargs++] = by;
+    }
+    return e;
+}
+
 bexpr *accumulated(plan *pl)
 {
     const bstmt *s = pl->s;
     prog_tensor *t = &pl->p->tensor[s->target];
     bool logic = fn_at(s->op)->typing == TY_LOGIC;
     stc_type type = logic ? STC_BOOL : type_promote(t->type, s->value->type);
-    bexpr *old =
-        expr_conv(pl->a, expr_access(pl->a, pl->p, s->target, s->sub, s->at), type);
+    bexpr *old = expr_conv(pl->a, old_element(pl), type);
     bexpr *new = expr_conv(pl->a, s->value, type);
     if (!old || !new) return NULL;
     bexpr *both = expr_call(pl->a, s->op, type, type_class(type), old, new);
@@ -26,7 +39,7 @@ bexpr *expr_chosen(plan *pl, bexpr *mask, bexpr *e)
 {
     const bstmt *s = pl->s;
     const stc_type t = pl->p->tensor[s->target].type;
-    bexpr *const old = expr_access(pl->a, pl->p, s->target, s->sub, s->at);
+    bexpr *const old = old_element(pl);
     bexpr *const one = expr_select(pl->a, mask, expr_conv(pl->a, e, t), old, s->at);
     if (one) expr_note_waits(one);
     return one;

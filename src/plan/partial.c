@@ -107,9 +107,20 @@ static uint64_t set_of(const plan *pl, const affine *sub, int nsub)
     return set;
 }
 
-static uint64_t left_set(const plan *pl)
+uint64_t left_set(const plan *pl)
 {
     return set_of(pl, pl->s->sub, pl->s->nsub);
+}
+
+bool names_once(const plan *pl)
+{
+    uint64_t alone = 0;
+    for (int m = 0; m < pl->s->nsub; m++) {
+        const affine *f = &pl->s->sub[m];
+        if (f->terms == 1 && !pl->s->index[f->term[0].index].value)
+            alone |= affine_indices(f);
+    }
+    return !(left_set(pl) & ~alone);
 }
 
 /* The indices of a set, each once. */
@@ -121,8 +132,7 @@ static int indices_of(uint64_t set, int *index)
     return n;
 }
 
-/* What computed subscripts of the left side read is read where its places are. */
-static stc_status left_needs(plan *pl, const affine *sub, int nsub, uint64_t *needs)
+stc_status left_needs(plan *pl, const affine *sub, int nsub, uint64_t *needs)
 {
     *needs = 0;
     for (int m = 0; m < nsub; m++) {
@@ -154,6 +164,16 @@ static const bexpr *met_sum(const plan *pl, const bexpr *e)
                                                                                   : NULL;
 }
 
+/* Whether all that an access reads is in order. */
+static bool in_order(const plan *pl, int access)
+{
+    const paccess *x = &pl->access[access];
+    bool all = true;
+    for (int l = 0; l < x->levels; l++)
+        all = all && x->level[l].props & PROP_ORDERED;
+    return all;
+}
+
 stc_status partial_values(builder *b, int w, affine *at, list *out)
 {
     plan *pl = b->pl;
@@ -162,7 +182,8 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     /* in the type they meet in: what leaves a u8 as it is may change a number */
     bexpr *each = sum ? expr_conv(pl->a, sum->args[0], b->root->type) : b->root;
     if (!each) return STC_ERR_MEMORY;
-    bexpr *const all = masked(pl, each);
+    bexpr *all = masked(pl, each);
+    if (all && b->old) all = both(pl, all, b->old);
     if (!all) return STC_ERR_MEMORY;
     uint64_t needs, uses = expr_uses(all);
     int index[64], loop[64], seq[64], n = indices_of(left_set(pl), index);
@@ -170,11 +191,14 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     if (st) return st;
     for (int k = 0; sum && k < sum->nindex; k++)
         index[n++] = sum->indices[k];
-    if (meets)
-        b->space = pset_make(pl, PS_AND, plan_mask_space(pl), meeting_space(pl, each));
+    if (meets) {
+        const pset *const some =
+            pset_make(pl, PS_AND, plan_mask_space(pl), meeting_space(pl, each));
+        b->space = b->old ? pset_make(pl, PS_AND, some, b->space) : some;
+    }
     if (!b->space) return STC_ERR_MEMORY;
     n = loops_list(pl, index, n, uses, loop);
-    if (meets && pl->s->meets == FN_LAST)
+    if (meets && pl->s->meets == FN_LAST && !names_once(pl))
         memcpy(seq, loop, (size_t)n * sizeof *seq);
     else
         plan_inner_order(pl, b->space, uses | needs, 0, loop, n, seq);
@@ -186,10 +210,25 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     if (!leaf) return STC_ERR_MEMORY;
     leaf->fn = meets ? pl->s->meets : b->last ? FN_LAST : FN_UNMET;
     leaf->cls = b->cls;
-    leaf->needs = needs;
+    leaf->needs = needs | (b->old ? expr_uses(b->old) : 0);
     leaf->guard = pl->s->mask;
     if (!meets && !b->in_place) st = reach_ask(pl, leaf, each, b->fill);
     if (st) return st;
+    if (b->old && !has_reduction(all) && !in_order(pl, b->old->mark)) {
+        /* what is there and what is new can't be merged: one after the other */
+        cin *const new = cin_new(pl, leaf->kind);
+        pset *const there = pset_leaf(pl, PS_STORED, b->old->mark);
+        const pset *const not_there = pset_absent(pl, b->old->mark);
+        if (!new || !there) return STC_ERR_MEMORY;
+        there->exact = true; /* that it is the fill is as if nothing were there */
+        *new = *leaf;
+        st = nest_build(pl, seq, n, pset_make(pl, PS_AND, b->space, there), 0, all, leaf,
+                        out);
+        if (st) return st;
+        b->space =
+            pset_make(pl, PS_AND, pset_without(pl, b->space, b->old->mark), not_there);
+        leaf = new;
+    }
     return nest_build(pl, seq, n, b->space, 0, all, leaf, out);
 }
 

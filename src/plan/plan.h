@@ -118,7 +118,8 @@ typedef enum cin_kind {
     CIN_WSEND,   /* target is sorted and merged: readable                      */
     CIN_CONVERT, /* target = tensor source, in target's format                 */
     CIN_MOVE,    /* target takes source's contents                             */
-    CIN_UPDATE,  /* target = fn(target, source) where workspace source has entries */
+    CIN_UPDATE,  /* target = fn(target, source) where workspace source has entries; with
+                    sub: in a block that begins there, and goes on by as many steps */
 } cin_kind;
 
 /* A level resolved at a loop: its role in the merge, or after it. */
@@ -344,10 +345,12 @@ stc_status access_set_format(plan *pl, paccess *x, const format *f);
 /* pset.c: NULL for lack of memory, also as an operand */
 const pset *pset_none(void);
 const pset *pset_all(void);
-const pset *pset_leaf(plan *pl, int op, int access);
+pset *pset_leaf(plan *pl, int op, int access);
 const pset *pset_stored(plan *pl, int access);
 const pset *pset_absent(plan *pl, int access);
 const pset *pset_make(plan *pl, int op, const pset *a, const pset *b);
+/* What is left of s where the access stores nothing. */
+const pset *pset_without(plan *pl, const pset *s, int access);
 uint64_t pset_accesses(const pset *s);
 /* Whether nothing is produced where the access stores nothing. */
 bool pset_requires(const pset *s, int access);

@@ -195,8 +195,9 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
             format_print(&pl->p->tensor[c->target].fmt, out);
             break;
         case CIN_UPDATE:
-            text_add(out, "%s is changed in place, by %s, where %s has entries",
-                     name_of(pl, c->target), fn_at(c->fn)->name, name_of(pl, c->source));
+            text_add(out, "%s is changed in place, by %s, where %s %s",
+                     name_of(pl, c->target), fn_at(c->fn)->name, name_of(pl, c->source),
+                     c->nsub ? "goes" : "has entries");
             break;
         case CIN_MOVE:
             text_add(out, "%s takes %s", name_of(pl, c->target), name_of(pl, c->source));

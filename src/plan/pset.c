@@ -21,7 +21,7 @@ const pset *pset_make(plan *pl, int op, const pset *a, const pset *b)
     return s;
 }
 
-const pset *pset_leaf(plan *pl, int op, int access)
+pset *pset_leaf(plan *pl, int op, int access)
 {
     pset *s = arena_alloc(pl->a, sizeof *s);
     if (s) *s = (pset){.op = op, .access = access};
@@ -46,6 +46,15 @@ const pset *pset_none(void)
 const pset *pset_all(void)
 {
     return &ps_all;
+}
+
+const pset *pset_without(plan *pl, const pset *s, int access)
+{
+    if (s->op == PS_AND || s->op == PS_OR)
+        return pset_make(pl, s->op, pset_without(pl, s->a, access),
+                         pset_without(pl, s->b, access));
+    if ((s->op != PS_STORED && s->op != PS_ABSENT) || s->access != access) return s;
+    return s->op == PS_STORED ? &ps_none : &ps_all;
 }
 
 uint64_t pset_accesses(const pset *s)

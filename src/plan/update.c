@@ -120,6 +120,60 @@ static stc_status masked_values(builder *b, int w, affine *at, list *out)
     return st;
 }
 
+bool update_meets_fill(const plan *pl)
+{
+    const bstmt *s = pl->s;
+    const prog_tensor *t = &pl->p->tensor[s->target];
+    value id;
+    return s->op != FN_DIV && fn_identity(s->meets, type_class(t->type), t->type, &id) &&
+           class_equal(type_class(t->type), id, t->fill);
+}
+
+/* Of a tensor that leaves places out those are visited that are there, and where it gets
+ * something else than its fill. Of several values for one element the last one stays, fills
+ * too: then all are. */
+static stc_status leave_fills(builder *b)
+{
+    plan *pl = b->pl;
+    const bstmt *s = pl->s;
+    const prog_tensor *t = &pl->p->tensor[s->target];
+    if (format_stores_all(&t->fmt) || !format_is_plain(&t->fmt) || t->fill_later ||
+        (s->op < 0 ? !names_once(pl) : update_meets_fill(pl)))
+        return STC_OK;
+    bexpr *const new = s->op < 0 ? s->value : accumulated(pl);
+    bexpr *const e = new ? expr_conv(pl->a, new, t->type) : NULL;
+    b->old = old_element(pl);
+    if (!e || !b->old) return STC_ERR_MEMORY;
+    if (plan_accesses(pl, b->old) || plan_accesses(pl, e)) return pl->p->cx->diag.status;
+    b->space =
+        pset_make(pl, PS_OR, expr_space(pl, e, &t->fill), pset_stored(pl, b->old->mark));
+    return b->space ? STC_OK : STC_ERR_MEMORY;
+}
+
+/* The value is a tensor's whose modes are those of a block: where that begins in each mode,
+ * and by which steps it goes on. */
+stc_status build_block(builder *b, list *out)
+{
+    plan *pl = b->pl;
+    const bstmt *s = pl->s;
+    affine *const at = arena_array(pl->a, 2 * s->nsub, sizeof *at);
+    cin *const c = cin_sink(pl, CIN_UPDATE, s->target, s->value, 2 * s->nsub, at);
+    if (!c) return STC_ERR_MEMORY;
+    for (int m = 0; m < s->nsub; m++) {
+        const affine *const f = &s->sub[m];
+        const bool looped = f->terms && !s->index[f->term[0].index].value;
+        at[m] = looped ? (affine){.constant = f->constant} : *f;
+        at[s->nsub + m] = (affine){.constant = looped ? f->term[0].coef : 1};
+    }
+    c->value = NULL;
+    c->source = s->value->tensor;
+    c->fn = s->op >= 0 ? s->op : FN_LAST;
+    c->cls = type_class(pl->p->tensor[s->target].type);
+    list_add(out, c);
+    pl->root = out->first;
+    return left_needs(pl, s->sub, s->nsub, &c->needs);
+}
+
 stc_status build_update(builder *b, list *out)
 {
     plan *pl = b->pl;
@@ -146,7 +200,8 @@ stc_status build_update(builder *b, list *out)
     b->sum = b->root;
     b->cls = type_class(t->type);
     b->identity = (value){0};
-    if (!s->computed && !s->whole && !masked) b->space = pset_all(); /* what is named */
+    if (!s->whole && !masked) b->space = pset_all(); /* what is named */
+    if (s->computed && left_set(pl) && (st = leave_fills(b))) return st;
     const int w = workspace_slot(b, 0);
     if (w < 0) return STC_ERR_MEMORY;
     list_add(out, cin_target(pl, CIN_WSBEGIN, w));

@@ -36,7 +36,8 @@ static bool leaves(const program *p, const insn *in)
 {
     const char *operands = op_at(in->op)->operands;
     for (int k = 0; operands[k]; k++) {
-        const bool changes = operands[k] == 'R' || operands[k] == 'W' || in->op == OP_MOVE;
+        const bool changes = operands[k] == 'R' || operands[k] == 'W' ||
+                             in->op == OP_MOVE || in->op == OP_BLOCK;
         if (operand_prefix(operands[k]) == 't' && changes &&
             (p->in_kept[in->arg[k]] & KEPT_MADE))
             return false;

@@ -42,6 +42,8 @@ bool insn_each_read(const program *p, const insn *in, cell_test fn, void *who)
         if (in->op == OP_CALL) count = in->arg[3];
         if ((in->op == OP_WSADD || in->op == OP_WSCALL) && letters[k] == 'i')
             count = p->tensor[in->arg[0]].order;
+        if (in->op == OP_BLOCK && letters[k] == 'i')
+            count = 2 * p->tensor[in->arg[0]].order;
         const int cell = cell_of(p, letters[k], in->arg[k]);
         for (int j = 0; j < count; j++)
             if (!fn(who, in, cell + j)) return false;

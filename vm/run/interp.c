@@ -531,6 +531,11 @@ dispatch:
             TRY(strip_update(mc, SLOT(0), SLOT(1), pc->arg[2], pc));
             NEXT();
         }
+        CASE(BLOCK)
+        {
+            TRY(strip_block(mc, SLOT(0), SLOT(1), pc->arg[2], &INT(4), pc));
+            NEXT();
+        }
         CASE(PACK)
         {
             TRY(asm_pack(mc, SLOT(0), SLOT(1)));

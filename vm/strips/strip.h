@@ -196,6 +196,16 @@ strip_into strip_into_of(int fn, stc_type t);
 void strip_conv(vclass to, vclass from, void *out, const void *in, int n);
 /* update.c: to's values at from's entries become fn of both, in place; all or none. */
 stc_status strip_update(machine *mc, slot *to, slot *from, int fn, const lop *at);
+/* What is bound is copied before it is changed, unless it was given for that; an entry lies
+ * outside; the first of n values for which the function faults says how. */
+stc_status update_own(slot *s);
+stc_status update_outside(machine *mc, const lop *at);
+stc_status update_fault(machine *mc, int fn, vclass cls, const void *old, const void *x,
+                        int n, const lop *at);
+/* block.c: a block of to becomes fn of what it is and what `from` is, element by element:
+ * in mode m it begins at first[m] and goes on by steps of first[order + m]. */
+stc_status strip_block(machine *mc, slot *to, slot *from, int fn, const int64_t *first,
+                       const lop *at);
 value class_get(vclass cls, const void *p, int64_t k);
 void class_put(vclass cls, void *p, int64_t k, value v);
 size_t class_size(vclass cls);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static stc_status outside(machine *mc, const lop *at)
+stc_status update_outside(machine *mc, const lop *at)
 {
     return machine_fail(mc, at, STC_ERR_SHAPE,
                         "an entry of the workspace lies outside the tensor");
@@ -37,7 +37,7 @@ static stc_status by_levels(machine *mc, const tensor *t, const entries *e, entr
         if (work_due(mc->cx, k)) return mc->cx->diag.status;
         for (int m = 0; m < f->order; m++) {
             coord[m] = e->coord[m][k];
-            if (coord[m] < 0 || coord[m] >= t->shape[m]) return outside(mc, at);
+            if (coord[m] < 0 || coord[m] >= t->shape[m]) return update_outside(mc, at);
         }
         for (int l = 0; l < f->levels; l++)
             out->coord[l][k] = map_coord(&f->level[l].map, t->shape, coord);
@@ -99,7 +99,7 @@ static stc_status find_places(machine *mc, const tensor *t, const entries *e, in
             *missing += pos[k] == NONE;
         k = range ? end : k;
     }
-    return inside ? mc->cx->diag.status : outside(mc, at);
+    return inside ? mc->cx->diag.status : update_outside(mc, at);
 }
 
 /* The values of n entries from `from` on, in their class. */
@@ -110,8 +110,8 @@ static void entry_values(const entries *e, int64_t from, int n, void *out)
 }
 
 /* The first of n values for which the function faults says how. */
-static stc_status first_fault(machine *mc, int fn, vclass cls, const void *old,
-                              const void *x, int n, const lop *at)
+stc_status update_fault(machine *mc, int fn, vclass cls, const void *old, const void *x,
+                        int n, const lop *at)
 {
     const fn_scalar f = fn_scalar_of(fn, cls);
     fn_fault fault = FAULT_NONE;
@@ -138,7 +138,7 @@ static stc_status work_out(machine *mc, const tensor *t, entries *e, const int64
             class_fill(cls, old, 0, n, t->fill);
         entry_values(e, k, n, x);
         if (fn_array_of(fn, cls)(out, old, x, NULL, n))
-            return first_fault(mc, fn, cls, old, x, n, at);
+            return update_fault(mc, fn, cls, old, x, n, at);
         strip_store(e->type, e->vals, k, out, cls, n);
     }
     return STC_OK;
@@ -338,9 +338,10 @@ static stc_status make_places(machine *mc, tensor *t, const entries *e,
     return status || room ? status : grow(mc, t, e, by_level, pos, at);
 }
 
-static stc_status own_copy(slot *s)
+stc_status update_own(slot *s)
 {
     tensor *copy;
+    if (s->t != s->bound || s->given) return STC_OK;
     const stc_status status = tensor_copy(s->t, &copy);
     if (status) return status;
     tensor_free(s->own);
@@ -355,7 +356,7 @@ stc_status strip_update(machine *mc, slot *to, slot *from, int fn, const lop *at
     int64_t *pos = NULL, *made = NULL, n = 0, missing;
     entries_init(&e, mc->cx, from->row->order, from->row->type);
     stc_status status = tensor_entries(from->t, &e);
-    if (!status && to->t == to->bound && !to->given) status = own_copy(to);
+    if (!status) status = update_own(to);
     if (!status && (n = e.n) && !(pos = mem_array(mc->cx, n, sizeof *pos)))
         status = mc->cx->diag.status;
     if (!status) status = by_levels(mc, to->t, &e, &by_level, &made, at);

@@ -242,6 +242,7 @@ static bool find_tensor(finder *f, const insn *in)
     case OP_CONVERT:
     case OP_PACK:
     case OP_UPDATE:
+    case OP_BLOCK:
         return not_shared(f, "positions are counted, or a tensor converted, in each");
     default:
         return true;

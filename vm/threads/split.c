@@ -529,6 +529,8 @@ static bool step_tensor(splitter *s, const insn *in, int at)
     case OP_PACK:
     case OP_UPDATE:
         return copy(s, in, at);
+    case OP_BLOCK:
+        return split_refuse(s, at, "a block of a tensor is written");
     default:
         return true;
     }

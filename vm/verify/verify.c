@@ -368,6 +368,16 @@ static stc_status check_control(verifier *vf, const insn *in)
 
 /* ---- workspaces ---------------------------------------------------------------- */
 
+stc_status verify_integers(verifier *vf, int first, int n)
+{
+    for (int i = first; i < first + n; i++) {
+        if (i >= vf->p->ni || !vf->cell[vf->i0 + i].v)
+            return refuse(vf, "i%d is read before it is written", i);
+        cell_read(vf, vf->i0 + i);
+    }
+    return STC_OK;
+}
+
 static stc_status check_workspace(verifier *vf, const insn *in)
 {
     int t = in->arg[0];
@@ -376,13 +386,8 @@ static stc_status check_workspace(verifier *vf, const insn *in)
         return cell_set(vf, vf->t0 + t, (cell){.v = next | T_COLLECTING});
     if (tensor_state(vf, t, T_COLLECTING)) return vf->cx->diag.status;
     if (in->op == OP_WSEND) return cell_set(vf, vf->t0 + t, (cell){.v = next | T_READY});
-    for (int m = 0; m < vf->p->tensor[t].order; m++) {
-        int i = in->arg[in->op == OP_WSCALL ? 2 : 1] + m;
-        if (i >= vf->p->ni || !vf->cell[vf->i0 + i].v)
-            return refuse(vf, "i%d is read before it is written", i);
-        cell_read(vf, vf->i0 + i);
-    }
-    return STC_OK;
+    return verify_integers(vf, in->arg[in->op == OP_WSCALL ? 2 : 1],
+                           vf->p->tensor[t].order);
 }
 
 /* ---- the pass ------------------------------------------------------------------ */
@@ -411,6 +416,7 @@ static stc_status check_meaning(verifier *vf, const insn *in)
     case OP_CONVERT:
     case OP_PACK:
     case OP_UPDATE:
+    case OP_BLOCK:
         return verify_result(vf, in);
     case OP_WSBEGIN:
     case OP_WSADD:

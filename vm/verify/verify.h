@@ -168,6 +168,8 @@ stc_status verify_own(verifier *vf, int file, int x);
 /* The bits of a mask that a merge's operands have. */
 uint64_t merge_bits(const merge_desc *m);
 stc_status verify_result(verifier *vf, const insn *in);
+/* verify.c: so many integer registers, from one on, are written. */
+stc_status verify_integers(verifier *vf, int first, int n);
 stc_status tensor_state(verifier *vf, int t, int state);
 
 /* verify_tables.c: everything but the code. */

@@ -457,16 +457,11 @@ static stc_status check_made(verifier *vf, const insn *in)
     return tensor_become(vf, in->arg[0], T_READY);
 }
 
-/* A whole tensor, all of whose places can be found, and a workspace of its values. */
-static stc_status check_update(verifier *vf, const insn *in)
+/* A tensor's values and those of another one become a function's of both. */
+static stc_status check_combined(verifier *vf, const insn *in)
 {
     const uint16_t *a = in->arg;
     const prog_tensor *to = &vf->p->tensor[a[0]], *from = &vf->p->tensor[a[1]];
-    if (from->role != ROLE_WORK) return refuse(vf, "t%d isn't a workspace", a[1]);
-    if (to->fmt.order != from->order || !from->order)
-        return refuse(vf, "t%d has other levels than t%d has modes", a[0], a[1]);
-    if (!format_finds_places(&to->fmt))
-        return refuse(vf, "places of t%d can't be found", a[0]);
     if (type_class(to->type) != type_class(from->type) || type_class(to->type) != a[3])
         return refuse(vf, "t%d has another class", a[0]);
     if (!fn_scalar_of(a[2], (vclass)a[3]) || fn_at(a[2])->arity != 2 ||
@@ -478,6 +473,34 @@ static stc_status check_update(verifier *vf, const insn *in)
     return tensor_become(vf, a[0], T_READY);
 }
 
+/* A whole tensor, all of whose places can be found, and a workspace of its values. */
+static stc_status check_update(verifier *vf, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    const prog_tensor *to = &vf->p->tensor[a[0]], *from = &vf->p->tensor[a[1]];
+    if (from->role != ROLE_WORK) return refuse(vf, "t%d isn't a workspace", a[1]);
+    if (to->fmt.order != from->order || !from->order)
+        return refuse(vf, "t%d has other levels than t%d has modes", a[0], a[1]);
+    if (!format_finds_places(&to->fmt))
+        return refuse(vf, "places of t%d can't be found", a[0]);
+    return check_combined(vf, in);
+}
+
+/* A whole tensor that has a place for each coordinate, and another one that is the
+ * program's own. */
+static stc_status check_block(verifier *vf, const insn *in)
+{
+    const uint16_t *a = in->arg;
+    const prog_tensor *to = &vf->p->tensor[a[0]], *from = &vf->p->tensor[a[1]];
+    if (a[0] == a[1]) return refuse(vf, "both tensors are the same");
+    if (from->role != ROLE_TEMP) return refuse(vf, "t%d isn't the program's own", a[1]);
+    if (to->order != from->order || !to->order)
+        return refuse(vf, "the tensors have different orders");
+    if (!format_inserts(&to->fmt) || !format_inserts(&from->fmt))
+        return refuse(vf, "t%d and t%d don't have a place for each coordinate", a[0], a[1]);
+    if (verify_integers(vf, a[4], 2 * to->order)) return vf->cx->diag.status;
+    return check_combined(vf, in);
+}
 static stc_status check_at(verifier *vf, const insn *in)
 {
     const uint16_t *a = in->arg;
@@ -526,6 +549,8 @@ stc_status verify_result(verifier *vf, const insn *in)
         return check_made(vf, in);
     case OP_UPDATE:
         return check_update(vf, in);
+    case OP_BLOCK:
+        return check_block(vf, in);
     default: /* set.fill */
         return check_fill(vf, r);
     }
