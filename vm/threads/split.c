@@ -21,11 +21,6 @@ bool split_refuse(splitter *s, int at, const char *why)
 
 /* ---- what tensors are read at ------------------------------------------------------ */
 
-static spread index_of(splitter *s, int reg)
-{
-    return rounds_index(s->r, reg);
-}
-
 /* All of the k coordinates of which e is the block. */
 static spread in_block(spread e, int64_t k)
 {
@@ -35,6 +30,14 @@ static spread in_block(spread e, int64_t k)
         __builtin_add_overflow(e.hi, k - 1, &e.hi))
         return unknown;
     return e;
+}
+
+/* Whether a level has a mode's coordinates, or blocks of them: where e is one of the level,
+ * it is then those of the mode. */
+static bool of_mode(const level_map *map, spread *e)
+{
+    if (map->op == MAP_PART && !map->n) *e = in_block(*e, map->k);
+    return map->op == MAP_MODE || (map->op == MAP_PART && !map->n);
 }
 
 /* It is read at e where something else has an entry, too: always the same, or not noted. */
@@ -73,19 +76,11 @@ static void touch(splitter *s, int t, int l, spread e)
     const prog_tensor *row = &s->p->tensor[t];
     const level_map *map = &row->fmt.level[l].map;
     const spread unknown = {.loop = UNKNOWN};
-    switch (map->op) {
-    case MAP_MODE:
-        use_mode(s, t, map->mode, e);
-        return;
-    case MAP_PART: /* of what remains, what is divided is read elsewhere */
-        if (!map->n) use_mode(s, t, map->mode, in_block(e, map->k));
-        return;
-    case MAP_COUNT:
-        return;
-    default:
-        for (int m = 0; m < row->order; m++)
-            use_mode(s, t, m, unknown);
-    }
+    if (of_mode(map, &e)) use_mode(s, t, map->mode, e);
+    /* of what remains, what is divided is read elsewhere */
+    const bool others = map->op != MAP_MODE && map->op != MAP_PART && map->op != MAP_COUNT;
+    for (int m = 0; others && m < row->order; m++)
+        use_mode(s, t, m, unknown);
 }
 
 static void touch_all(splitter *s, int t)
@@ -115,11 +110,10 @@ static bool open_place(splitter *s, const insn *in, int at)
 {
     const uint16_t *a = in->arg;
     const level_map *map = &s->p->tensor[a[1]].fmt.level[a[2]].map;
-    const spread e = index_of(s, a[4]);
+    spread e = rounds_index(s->r, a[4]);
     if (!open_cursor(s, a[0], a[1], a[2], at)) return false;
     rounds_place(s->r, in);
-    if (map->op == MAP_MODE) write_mode(s, a[1], map->mode, e);
-    if (map->op == MAP_PART && !map->n) write_mode(s, a[1], map->mode, in_block(e, map->k));
+    if (of_mode(map, &e)) write_mode(s, a[1], map->mode, e);
     return true;
 }
 
@@ -129,9 +123,10 @@ static int own_mode(const splitter *s, int t, uint16_t at, int64_t *coef)
     const cursor_at *c = &s->r->cursor[at];
     if (c->own < 0) return -1;
     const level_map *map = &s->p->tensor[t].fmt.level[c->own].map;
-    const bool blocks = map->op == MAP_PART && !map->n;
-    if (map->op != MAP_MODE && !blocks) return -1;
-    return size_mul(c->coef, blocks ? map->k : 1, coef) ? map->mode : -1;
+    spread e = {s->r->inside, c->coef, 0, 0};
+    if (!of_mode(map, &e)) return -1;
+    *coef = e.coef;
+    return e.loop == UNKNOWN ? -1 : map->mode;
 }
 
 /* ---- what is written --------------------------------------------------------------- */
@@ -198,12 +193,12 @@ static bool sum_into(splitter *s, int t, int fn, bool from, span_of values, int 
 static bool put(splitter *s, int t, int reg, int fn, int mode, int64_t coef, int at)
 {
     if (s->made[t].round) return true;
-    const int part = s->partial[reg];
+    const int part = s->reg[reg].partial;
     if (part == LOST) return split_refuse(s, at, "it is what some round left there");
     if (s->r->inside < 0 && part) {
         if (fn >= 0 && fn != part - 1)
             return split_refuse(s, at, "what parts sum up is merged in another way");
-        return sum_into(s, t, part - 1, s->merged[reg], values_of(&s->f, reg), at);
+        return sum_into(s, t, part - 1, s->reg[reg].merged, values_of(&s->f, reg), at);
     }
     if (s->copying) return split_refuse(s, at, "parts of a sum are read with other values");
     if (s->r->inside < 0) return split_made(s, t, (split_row){.how = SPLIT_WHOLE}, at);
@@ -227,7 +222,7 @@ static bool put_entry(splitter *s, const insn *in, int fn, int at)
     int mode = -1;
     int64_t coef = 0;
     for (int m = 0; m < s->p->tensor[t].order; m++) {
-        const spread e = index_of(s, first + m);
+        const spread e = rounds_index(s->r, first + m);
         if (!write_mode(s, t, m, e) || mode >= 0) continue;
         mode = m;
         coef = e.coef;
@@ -282,10 +277,10 @@ static bool sums_begin(splitter *s, int at)
     for (int k = 0; k < s->sums.nsum; k++) {
         const int reg = s->sums.sum[k].reg, fn = s->sums.sum[k].fn;
         const vclass cls = (vclass)s->sums.sum[k].cls;
-        if (s->partial[reg] == 1 + fn) continue;
-        if (!s->partial[reg] && fn_at(fn)->flags & FP_IDEMPOTENT) continue;
-        const constant *c = s->konst[reg] ? &s->p->konst[s->konst[reg] - 1] : NULL;
-        if (!c || s->partial[reg] || c->cls != cls ||
+        if (s->reg[reg].partial == 1 + fn) continue;
+        if (!s->reg[reg].partial && fn_at(fn)->flags & FP_IDEMPOTENT) continue;
+        const constant *c = s->reg[reg].konst ? &s->p->konst[s->reg[reg].konst - 1] : NULL;
+        if (!c || s->reg[reg].partial || c->cls != cls ||
             memcmp(&c->v, &s->sums.sum[k].identity, type_size(class_type(cls))) != 0)
             return split_refuse(s, at, "what is reduced begins with something else");
     }
@@ -326,7 +321,7 @@ static bool loop_begins(splitter *s, const insn *in, int number, int at)
     const merge_desc *m = l->merge;
     bool walks = false;
     for (int r = 0; r < s->p->nv; r++)
-        if (!s->partial[r]) s->partial[r] = s->again[number * s->p->nv + r];
+        if (!s->reg[r].partial) s->reg[r].partial = s->again[number * s->p->nv + r];
     if (s->chosen[number]) {
         if (s->r->inside >= 0 || s->copying)
             return split_refuse(s, at, "the index is that of a loop around, too");
@@ -345,7 +340,7 @@ static bool loop_begins(splitter *s, const insn *in, int number, int at)
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
         if (o->role == MERGE_KNOWN) continue;
-        spread e = index_of(s, in->arg[0]);
+        spread e = rounds_index(s->r, in->arg[0]);
         if (o->role == MERGE_LOCATE) {
             e = located_at(s, in->arg[0], o);
             if (!open_cursor(s, o->cursor, o->tensor, o->level, at)) return false;
@@ -366,7 +361,7 @@ static bool loop_begins(splitter *s, const insn *in, int number, int at)
 static void lose(void *who, int reg)
 {
     splitter *s = who;
-    if (reg < s->p->nv) s->partial[reg] = LOST;
+    if (reg < s->p->nv) s->reg[reg].partial = LOST;
 }
 
 static void loop_ends(splitter *s, int number)
@@ -378,15 +373,15 @@ static void loop_ends(splitter *s, int number)
         for (int k = l->first + 1; k < l->last; k++)
             insn_each_write(s->p, insn_of(s->mc, k), lose, s);
         for (int k = 0; k < s->sums.nsum; k++) {
-            s->partial[s->sums.sum[k].reg] = 1 + s->sums.sum[k].fn;
-            s->merged[s->sums.sum[k].reg] = false;
+            s->reg[s->sums.sum[k].reg].partial = 1 + s->sums.sum[k].fn;
+            s->reg[s->sums.sum[k].reg].merged = false;
         }
         s->sums.nsum = 0;
     }
     for (int r = 0; r < s->p->nv; r++) {
         int *again = &s->again[number * s->p->nv + r];
-        if (*again || !s->partial[r]) continue;
-        *again = s->partial[r];
+        if (*again || !s->reg[r].partial) continue;
+        *again = s->reg[r].partial;
         s->more = true;
     }
 }
@@ -397,16 +392,16 @@ static bool reads_whole(void *who, const insn *in, int reg)
 {
     splitter *s = who;
     (void)in;
-    return reg >= s->p->nv || !s->partial[reg] || (s->r->inside >= 0 && is_sum(s, reg));
+    return reg >= s->p->nv || !s->reg[reg].partial || (s->r->inside >= 0 && is_sum(s, reg));
 }
 
 static void written(void *who, int reg)
 {
     splitter *s = who;
     if (reg >= s->p->nv) return;
-    s->konst[reg] = 0;
+    s->reg[reg].konst = 0;
     if (s->r->forms.branches || (s->r->inside >= 0 && is_sum(s, reg))) return;
-    s->partial[reg] = 0;
+    s->reg[reg].partial = 0;
 }
 
 /* A loop that copies parts of a sum does nothing else. */
@@ -433,8 +428,8 @@ static bool load(splitter *s, const insn *in, int at)
     if (!m->made || m->row.how != SPLIT_SUM) return true;
     if (s->r->inside >= 0 || s->r->forms.branches)
         return split_refuse(s, at, "what parts sum up is needed by them");
-    s->partial[in->arg[0]] = 1 + m->row.fn;
-    s->merged[in->arg[0]] = true;
+    s->reg[in->arg[0]].partial = 1 + m->row.fn;
+    s->reg[in->arg[0]].merged = true;
     return true;
 }
 
@@ -452,12 +447,12 @@ static bool step_tensor(splitter *s, const insn *in, int at)
         if (!open_cursor(s, a[0], a[1], a[2], at)) return false;
         return s->r->cursor[a[0]].moved = true;
     case OP_LOCATE:
-        touch(s, a[1], a[2], index_of(s, a[4]));
+        touch(s, a[1], a[2], rounds_index(s->r, a[4]));
         return open_cursor(s, a[0], a[1], a[2], at);
     case OP_SEEK:
         if (s->r->cursor[a[0]].tensor >= 0)
             touch(s, s->r->cursor[a[0]].tensor, s->r->cursor[a[0]].level,
-                  index_of(s, a[1]));
+                  rounds_index(s->r, a[1]));
         return true;
     case OP_SUBSECT:
         touch_all(s, a[1]);
@@ -507,7 +502,8 @@ static bool read_insn(splitter *s, int at)
     if (!puts && !insn_each_read(s->p, in, reads_whole, s))
         return split_refuse(s, at, "what parts sum up is needed before all of it is there");
     insn_each_write(s->p, in, written, s);
-    if (in->op == OP_CONST && !s->r->forms.branches) s->konst[in->arg[0]] = 1 + in->arg[1];
+    if (in->op == OP_CONST && !s->r->forms.branches)
+        s->reg[in->arg[0]].konst = 1 + in->arg[1];
     if (in->op == OP_LOAD) return load(s, in, at);
     const int number = rounds_step(s->r, at);
     return number < 0 ? step_tensor(s, in, at) : loop_begins(s, in, number, at);
@@ -518,9 +514,7 @@ bool split_scan(splitter *s)
     const program *p = s->p;
     memset(s->use, 0, 2 * (size_t)p->ntensor * STC_MAX_ORDER * sizeof *s->use);
     memset(s->made, 0, (size_t)p->ntensor * sizeof *s->made);
-    memset(s->partial, 0, (size_t)p->nv * sizeof *s->partial);
-    memset(s->merged, 0, (size_t)p->nv * sizeof *s->merged);
-    memset(s->konst, 0, (size_t)p->nv * sizeof *s->konst);
+    memset(s->reg, 0, (size_t)p->nv * sizeof *s->reg);
     rounds_begin(s->r, s->mc);
     s->copying = s->also = 0;
     s->sums.nsum = 0;

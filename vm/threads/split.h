@@ -31,8 +31,6 @@ typedef struct split_row {
                               read, and of its own range, if coef isn't 0; 0: everywhere */
 } split_row;
 
-/* A register that has what one round left there. */
-enum { LOST = 1 << 30 };
 /* How a mode of a tensor is read: by chosen loops at their own coordinates, or otherwise.
  */
 typedef struct mode_use {
@@ -59,6 +57,13 @@ typedef struct tensor_made {
     split_row row;
 } tensor_made;
 
+enum { LOST = 1 << 30 }; /* what one round left there */
+typedef struct reg_state {
+    int partial; /* 1 + the function that parts of it are combined by; or LOST */
+    bool merged; /* loaded from a tensor in parts                          */
+    int konst;   /* 1 + the constant that it has                           */
+} reg_state;
+
 typedef struct splitter {
     finder f;
     rounds *r; /* f's; r->inside: the chosen loop that is open                */
@@ -72,10 +77,7 @@ typedef struct splitter {
     mode_use *use; /* per tensor, STC_MAX_ORDER each; then of what was there before */
     tensor_made *made;   /* per tensor                                         */
     loop_driver *driver; /* per loop, DRIVERS each                             */
-    int *partial;        /* per value register: 1 + the function that parts of it are
-                            combined by; or LOST                               */
-    bool *merged;        /* per value register: loaded from a tensor in parts  */
-    int *konst;          /* per value register: 1 + the constant that it has   */
+    reg_state *reg;      /* per value register                                 */
     int *again;          /* per loop and value register: partial at its end    */
     bool more;           /* there are new ones in `again`                      */
     int copying;         /* depth of a loop over a tensor in parts; 0          */

@@ -268,10 +268,8 @@ stc_status split_find(machine *mc, int of, int mode, split_row *row, bool *chose
     s.r = &s.f.r;
     s.use = arena_array(a, 2 * p->ntensor * STC_MAX_ORDER + 1, sizeof *s.use);
     s.made = arena_array(a, p->ntensor + 1, sizeof *s.made);
-    s.partial = arena_array(a, p->nv + 1, sizeof *s.partial);
-    s.merged = arena_array(a, p->nv + 1, sizeof *s.merged);
+    s.reg = arena_array(a, p->nv + 1, sizeof *s.reg);
     s.driver = arena_array(a, mc->nloop * DRIVERS + 1, sizeof *s.driver);
-    s.konst = arena_array(a, p->nv + 1, sizeof *s.konst);
     s.again = arena_array(a, (int64_t)mc->nloop * p->nv + 1, sizeof *s.again);
     s.never = arena_array(a, mc->nloop + 1, sizeof *s.never);
     s.sums.sharing = arena_array(a, p->ntensor + 1, 1);
