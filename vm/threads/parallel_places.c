@@ -38,8 +38,8 @@ static bool share(finder *f, uint16_t t, sharing how)
     return true;
 }
 
-/* `at`. Parts are appended in the loop's order: below its own coordinates, or to one row
- * from outside. */
+/* `at`. Parts are appended in the loop's order: below its own coordinates of the first
+ * level, or to one row from outside. */
 static bool find_place(finder *f, const insn *in)
 {
     const uint16_t *a = in->arg;
@@ -51,7 +51,7 @@ static bool find_place(finder *f, const insn *in)
     if (!join_possible(fmt))
         return not_shared(f, "the result's format can't be put together from parts");
     const bool row = a[2] && f->r.cursor[a[3]].own == PLACE_UNSET;
-    return f->r.cursor[a[0]].own >= 0 || (row && a[2] + 1 == fmt->levels) ||
+    return f->r.cursor[a[0]].own == 0 || (row && a[2] + 1 == fmt->levels) ||
            not_shared(f, "the result's outermost coordinates aren't the loop's own");
 }
 
