@@ -162,6 +162,8 @@ void expect_within(const char *script, uint64_t steps);
         const double want_[] = {__VA_ARGS__};                                              \
         expect_dense(script, name, want_, (int64_t)(sizeof want_ / sizeof *want_));        \
     } while (0)
+/* A tensor of a session that is one real number. */
+double session_number(stc_machine *m, stc_session *s, const char *name);
 /* The plan that a session makes of a statement behind `declare` has all the words. */
 void expect_plan(const char *declare, const char *text, const char *words);
 /* Running it must fail with that status, and a message that has all the words

@@ -25,15 +25,6 @@ static const struct {
             {"i64", "cap(i: %s)"}};
 enum { SHAPES = sizeof shapes / sizeof *shapes, WAYS = sizeof ways / sizeof *ways };
 
-static double count(stc_machine *m, stc_session *s, const char *name)
-{
-    const stc_tensor *t;
-    stc_value v;
-    ck_ok(m, stc_session_get(s, name, &t));
-    ck_ok(m, stc_tensor_get(t, NULL, &v));
-    return stc_tensor_type(t) >= STC_F32 ? v.f : (double)v.i;
-}
-
 static void run(stc_machine *m, stc_session *s, const char *text)
 {
     const stc_status st = stc_session_exec(s, text, "test");
@@ -57,9 +48,9 @@ static void same(stc_machine *m, stc_session *s, int way, const char *left, cons
     snprintf(text, sizeof text, "z%s = %s\nn = sum(%s: y(%s) != z(%s))", left + 1, term,
              mode, mode, mode);
     run(m, s, text);
-    ck_assert_msg(count(m, s, "n") == 0, "%s %s [%d,%d] by %d: %s = %s: %g differ", to,
-                  type, shapes[shape].rows, shapes[shape].columns, shapes[shape].stretch,
-                  left, term, count(m, s, "n"));
+    ck_assert_msg(session_number(m, s, "n") == 0, "%s %s [%d,%d] by %d: %s = %s: %g differ",
+                  to, type, shapes[shape].rows, shapes[shape].columns,
+                  shapes[shape].stretch, left, term, session_number(m, s, "n"));
 }
 
 static void each_shape(int way, bool base)
@@ -199,7 +190,8 @@ START_TEST(rows_times_floats)
     snprintf(text, sizeof text, "n = sum(i: abs(f64(y(i)) - z(i)) > 3000 * %g * w(i))",
              eps[_i % 2]);
     run(m, s, text);
-    ck_assert_msg(count(m, s, "n") == 0, "%s: %g rows lost more", type, count(m, s, "n"));
+    ck_assert_msg(session_number(m, s, "n") == 0, "%s: %g rows lost more", type,
+                  session_number(m, s, "n"));
     stc_session_close(s);
     stc_close(m);
 }

@@ -43,16 +43,6 @@ static bool near(double got, double want)
     return fabs(got - want) <= 1e-9 * fabs(want) + 1e-9;
 }
 
-static double number(stc_session *s, const char *name)
-{
-    const stc_tensor *t;
-    stc_value v;
-    ck_assert_int_eq(stc_session_get(s, name, &t), STC_OK);
-    ck_assert_int_eq(stc_tensor_order(t), 0);
-    ck_assert_int_eq(stc_tensor_get(t, NULL, &v), STC_OK);
-    return stc_tensor_type(t) >= STC_F32 ? v.f : (double)v.i;
-}
-
 static void run(stc_machine *m, stc_session *s, const char *text)
 {
     const stc_status st = stc_session_exec(s, text, "test");
@@ -101,20 +91,21 @@ static void matrix_sums(stc_machine *m, const line *l, const char *name)
         int field;
     } want[] = {{"total", 4}, {"square", 5}, {"ysum", 6}, {"ymax", 7}, {"hsum", 5}};
     for (int k = 0; k < 5; k++) {
-        const double got = number(s, want[k].name), ref = atof(l->field[want[k].field]);
+        const double got = session_number(m, s, want[k].name),
+                     ref = atof(l->field[want[k].field]);
         const double scale = fabs(atof(l->field[5])) + 1;
         ck_assert_msg(near(got, ref) || fabs(got - ref) < 1e-11 * scale,
                       "%s in %s: %s is %.15g, expected %.15g", l->field[0], name,
                       want[k].name, got, ref);
     }
-    ck_assert(number(s, "zero") == 0);
+    ck_assert(session_number(m, s, "zero") == 0);
     const bool square = rows == cols && strstr(l->field[8], "A*A");
     if (atof(l->field[3]) < 40000) {
         run(m, s,
             square ? "P(i,j) = A(i,k) * A(k,j)\nT(i,j) = A(i,j) + A(j,i)\n"
                      "tsum = T(i,j)\npsum = P(i,j)\n"
                    : "P(i,j) = A(k,i) * A(k,j)\npsum = P(i,j)\n");
-        const double got = number(s, "psum"), ref = atof(l->field[10]);
+        const double got = session_number(m, s, "psum"), ref = atof(l->field[10]);
         ck_assert_msg(near(got, ref), "%s in %s: product sums to %.15g, expected %.15g",
                       l->field[0], name, got, ref);
         const stc_tensor *p;
@@ -123,7 +114,7 @@ static void matrix_sums(stc_machine *m, const line *l, const char *name)
             ck_assert_msg(stc_tensor_stored(p) == atoll(l->field[9]),
                           "%s in %s: product has %lld entries, expected %s", l->field[0],
                           name, (long long)stc_tensor_stored(p), l->field[9]);
-        if (square) ck_assert(near(number(s, "tsum"), 2 * atof(l->field[4])));
+        if (square) ck_assert(near(session_number(m, s, "tsum"), 2 * atof(l->field[4])));
     }
     stc_session_close(s);
 }
@@ -181,7 +172,8 @@ static void tensor_sums(stc_machine *m, const line *l, const char *name)
         int field;
     } want[] = {{"total", 4}, {"inner", 5}, {"tsum", 7}, {"frob", 9}};
     for (int k = 0; k < 4; k++) {
-        const double got = number(s, want[k].name), ref = atof(l->field[want[k].field]);
+        const double got = session_number(m, s, want[k].name),
+                     ref = atof(l->field[want[k].field]);
         ck_assert_msg(near(got, ref), "%s in %s: %s is %.15g, expected %.15g", l->field[0],
                       name, want[k].name, got, ref);
     }

@@ -165,6 +165,16 @@ static void compare(const stc_tensor *t, const double *want, int64_t n, const ch
     free(dense);
 }
 
+double session_number(stc_machine *m, stc_session *s, const char *name)
+{
+    const stc_tensor *t;
+    stc_value v;
+    ck_ok(m, stc_session_get(s, name, &t));
+    ck_assert_int_eq(stc_tensor_order(t), 0);
+    ck_ok(m, stc_tensor_get(t, NULL, &v));
+    return stc_tensor_type(t) >= STC_F32 ? v.f : (double)v.i;
+}
+
 void expect_dense(const char *script, const char *name, const double *want, int64_t n)
 {
     for (int way = 0; way < 3; way++) {

@@ -206,8 +206,6 @@ START_TEST(computed_factors_are_scattered)
         "tensor R csr %s [n,n]\nc = 0\n";
     heap h;
     char all[2000], text[200], *profile;
-    double differ = -1;
-    const stc_tensor *t;
     stc_machine *m = machine_open(&h, false);
     stc_session *s;
     machine_profile_runs(m);
@@ -223,9 +221,7 @@ START_TEST(computed_factors_are_scattered)
     snprintf(text, sizeof text, computed[_i].text, "d");
     snprintf(all, sizeof all, "W(i,j) = %s\nc = sum(i,j: W(i,j) != R(i,j))", text);
     ck_ok(m, stc_session_exec(s, all, "compare"));
-    ck_ok(m, stc_session_get(s, "c", &t));
-    ck_ok(m, stc_tensor_to_dense(t, &differ));
-    ck_assert(differ == 0);
+    ck_assert(session_number(m, s, "c") == 0);
     stc_session_close(s);
     machine_shut(m, &h);
 }

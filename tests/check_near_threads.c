@@ -135,6 +135,33 @@ static const near_case rounds[] = {
      ".code / begin t2 / loop i0, m0, g4 / iconst i3, k1 / at c1, t2, 0, root, i3 / const "
      "v0, k4 / store t2, c1, v0 / end / finish t2 / halt / ",
      0, false},
+    {"its own rows, and its own columns",
+     ".code / begin t8 / const v0, k4 / const v1, k0 / loop i0, m0, g4 / loop i1, m1, g4 / "
+     "at c1, t8, 0, root, i0 / at c4, t8, 1, c1, i1 / store t8, c4, v0 / at c5, t8, 0, "
+     "root, i1 / at c6, t8, 1, c5, i0 / store t8, c6, v1 / end / end / finish t8 / halt / ",
+     0, false},
+    {"every other coordinate",
+     ".const k7 i64 2 / .extent e4 const 7 / .merge g7 lo root hi e4 universe produce 0x1 "
+     "{ "
+     "} / .code / begin t2 / const v0, k4 / iconst i4, k2 / loop i0, m0, g7 / imuladd i3, "
+     "i0, k7, i4 / at c1, t2, 0, root, i3 / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, false},
+    {"every other coordinate, as found in each",
+     ".const k7 i64 2 / .extent e4 const 7 / .merge g7 lo root hi e4 universe produce 0x1 "
+     "{ "
+     "} / .code / begin t2 / const v0, k4 / loop i0, m0, g7 / iconst i4, k2 / imuladd i3, "
+     "i0, k7, i4 / at c1, t2, 0, root, i3 / store t2, c1, v0 / end / finish t2 / halt / ",
+     0, true},
+    {"narrow integers that come together",
+     ".code / begin t10 / loop i0, m0, g4 / iconst i3, k1 / const v1, k1 / at c1, t10, 0, "
+     "root, i3 / acc t10, c1, max, i64, v1 / end / finish t10 / halt / ",
+     0, true},
+    {"wide integers that come together as narrow ones",
+     ".code / begin t10 / loop i0, m0, g4 / iconst i3, k1 / const v2, k1 / ivalue v1, i0 / "
+     "at c1, t10, 0, root, i3 / acc t10, c1, max, i64, v2 / acc t10, c1, max, i64, v1 / "
+     "end "
+     "/ finish t10 / halt / ",
+     0, false},
     {"its own rows of a result in parts",
      ".code / begin t5 / loop i0, m0, g4 / at c4, t5, 0, root, i0 / const v0, k4 / iconst "
      "i3, k1 / at c6, t5, 1, c4, i3 / store t5, c6, v0 / keep t5, 0, c4 / end / finish t5 "

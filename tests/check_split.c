@@ -5,6 +5,7 @@
 #include "check.h"
 #include "../formats/base/types.h"
 #include "in_parts.h"
+#include "near.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -197,6 +198,47 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* Bytecode that the compiler doesn't write, split by A's rows (near.h has what it names).
+ */
+static const struct {
+    const char *code, *why;
+} near_splits[] = {
+    {".code / begin t2 / const v0, k4 / loop i0, m0, g0 / at c1, t2, 0, root, i0 / store "
+     "t2, c1, v0 / end / finish t2 / halt / ",
+     NULL},
+    /* the other branch has the place from before */
+    {".code / begin t2 / const v0, k4 / loop i0, m0, g0 / iconst i3, k2 / ivalue v1, i0 / "
+     "at "
+     "c1, t2, 0, root, i3 / if v1 / at c1, t2, 0, root, i0 / store t2, c1, v0 / else / "
+     "store t2, c1, v0 / endif / end / finish t2 / halt / ",
+     "several write to the same places"},
+};
+
+START_TEST(near)
+{
+    const int k = _i;
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = NULL;
+    char text[4096];
+    int n = 0;
+    snprintf(text, sizeof text, "%s%s", HEAD, near_splits[k].code);
+    for (char *at = text; *at; at++)
+        if (*at == '/') *at = '\n';
+    ck_ok(m, stc_program_assemble(m, text, "near", &p));
+    const stc_status status = stc_program_split(p, "A", 0, NULL, 0, &n);
+    if (near_splits[k].why) {
+        ck_assert_int_eq(status, STC_ERR_PROGRAM);
+        ck_assert_msg(strstr(stc_error(m)->message, near_splits[k].why), "%s",
+                      stc_error(m)->message);
+    } else {
+        ck_ok(m, status);
+    }
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
 START_TEST(arguments)
 {
     heap h;
@@ -341,6 +383,7 @@ Suite *suite_split(void)
     TCase *c = tcase_create("split");
     tcase_add_loop_test(c, told, 0, SPLITS);
     tcase_add_loop_test(c, refusals, 0, sizeof refused / sizeof *refused);
+    tcase_add_loop_test(c, near, 0, sizeof near_splits / sizeof *near_splits);
     tcase_add_test(c, arguments);
     tcase_add_loop_test(c, equal, 0, SPLITS);
     suite_add_tcase(s, c);

@@ -23,11 +23,7 @@ static void run(const char *text)
 
 static double scalar(const char *name)
 {
-    const stc_tensor *t;
-    stc_value v;
-    ck_ok(machine, stc_session_get(session, name, &t));
-    ck_ok(machine, stc_tensor_get(t, NULL, &v));
-    return stc_tensor_type(t) >= STC_F32 ? v.f : (double)v.i;
+    return session_number(machine, session, name);
 }
 
 /* A statement whose loops scatter into R, and how R and its plain twin P compare. */

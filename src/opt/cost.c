@@ -362,12 +362,15 @@ double cost_write(const opt *o, uint64_t out, double density)
 /* Reading along a mode that isn't the innermost one stored. */
 static const double across = 5;
 
-/* Whether something in a factor is stored along an index that isn't reduced. */
-static bool reads_across(const program *p, const bexpr *e, uint64_t reduced)
+bool reads_across(const program *p, const bexpr *e, uint64_t reduced)
 {
-    const uint64_t last = e->kind == B_ACCESS ? innermost_index(p, e) : 0;
-    bool some = last && !(last & reduced);
-    for (int k = 0; !some && e->kind != B_REDUCE && k < e->nargs; k++)
+    if (e->kind == B_REDUCE) reduced |= bound_by(e);
+    if (e->kind == B_ACCESS) {
+        const uint64_t last = innermost_index(p, e);
+        return last && !(last & reduced) && opt_indices(p, e) & reduced;
+    }
+    bool some = false;
+    for (int k = 0; k < e->nargs && !some; k++)
         some = reads_across(p, e->args[k], reduced);
     return some;
 }
@@ -378,8 +381,7 @@ bool cost_across(const opt *o, const product *x, bool turned)
     for (int k = 0; k < x->n; k++) /* fibers of two that store some are merged anyway */
         turned = turned && (x->factor[k].full || x->factor[k].steady);
     for (int k = 0; k < x->n && !some; k++)
-        some = x->factor[k].indices & x->reduced &&
-               !(turned && o->rounds > 1 && x->factor[k].steady) &&
+        some = !(turned && o->rounds > 1 && x->factor[k].steady) &&
                reads_across(o->p, x->factor[k].e, x->reduced);
     return some;
 }

@@ -29,21 +29,6 @@ static bool appends(const format *f)
     return !finds && format_is_plain(f);
 }
 
-/* Whether an operand in e is read across its rows by what is reduced, if that is one of the
- * indices in the set. */
-static bool reads_across(const program *p, const bexpr *e, uint64_t reduced)
-{
-    if (e->kind == B_REDUCE) reduced |= bound_by(e);
-    if (e->kind == B_ACCESS) {
-        const uint64_t last = innermost_index(p, e);
-        return last && !(last & reduced) && opt_indices(p, e) & reduced;
-    }
-    bool found = false;
-    for (int k = 0; k < e->nargs && !found; k++)
-        found = reads_across(p, e->args[k], reduced);
-    return found;
-}
-
 /* Whether all of the sum is computed. */
 static bool computes_all(const program *p, const bstmt *s)
 {

@@ -261,6 +261,9 @@ double cost_result(const opt *o, const factor *f, int n, uint64_t out);
  * along other indices than those that are reduced. turned: what no round of a loop changes
  * has a copy that isn't. */
 double cost_each(const opt *o, const product *x, bool turned);
+/* Whether an operand in e is read across its rows by what is reduced in e, or by one of the
+ * indices in the set. */
+bool reads_across(const program *p, const bexpr *e, uint64_t reduced);
 bool cost_across(const opt *o, const product *x, bool turned);
 /* What it costs to have a result of so many places, and to read it. */
 double cost_write(const opt *o, uint64_t out, double density);

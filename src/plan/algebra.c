@@ -113,10 +113,9 @@ static fillval fill_of_fills(const plan *pl, const bexpr *e)
         args[k] = arg[k].v;
         if (arg[k].kind != FILL_KNOWN && out.kind != FILL_VARIES) out.kind = arg[k].kind;
     }
-    if (e->kind == B_CALL && e->fn == FN_SELECT && arg[0].kind == FILL_KNOWN)
-        return arg[arg[0].v.i64 ? 1 : 2];
-    if (e->kind == B_CALL && e->fn == FN_SELECT && arg[1].kind == FILL_KNOWN &&
-        arg[2].kind == FILL_KNOWN && class_equal(e->cls, arg[1].v, arg[2].v))
+    if (expr_selects(e) && arg[0].kind == FILL_KNOWN) return arg[arg[0].v.i64 ? 1 : 2];
+    if (expr_selects(e) && arg[1].kind == FILL_KNOWN && arg[2].kind == FILL_KNOWN &&
+        class_equal(e->cls, arg[1].v, arg[2].v))
         return arg[1]; /* whichever is taken */
     for (int k = 0; k < e->nargs; k++)
         for (int n = 0; n < call_annihilators(e) && arg[k].kind == FILL_KNOWN; n++) {
@@ -388,7 +387,7 @@ static const pset *space_call(plan *pl, const bexpr *e, const value *target)
     if (!target) f = expr_fill(pl, e);
     if (!target && f.kind == FILL_KNOWN) target = &f.v;
     if (!target) return f.kind == FILL_LATER ? space_fill(pl, e) : pset_all();
-    if (e->kind == B_CALL && e->fn == FN_SELECT) return space_select(pl, e, target);
+    if (expr_selects(e)) return space_select(pl, e, target);
     if (e->kind == B_CALL && e->fn == FN_NOT && is_truth(target)) {
         const bexpr *arg = e->args[0];
         return space_truth(pl, arg, target->i64 == 0);

@@ -19,9 +19,7 @@
 static bool finds_first(const bexpr *r, value *none)
 {
     const bexpr *e = r->args[0];
-    if (r->fn != FN_MIN || r->ufn || r->nindex != 1 || e->kind != B_CALL || e->ufn ||
-        e->fn != FN_SELECT)
-        return false;
+    if (r->fn != FN_MIN || r->ufn || r->nindex != 1 || !expr_selects(e)) return false;
     const bexpr *place = e->args[1], *other = e->args[2];
     return place->kind == B_INDEX && place->index == r->indices[0] &&
            other->kind == B_CONST && e->type == STC_I64 && place->type == STC_I64 &&

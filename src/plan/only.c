@@ -40,7 +40,7 @@ static bexpr *needed(plan *pl, bexpr *e, value v)
         return same ? needed(pl, e->args[0], u) : NULL;
     }
     if (e->kind != B_CALL || e->ufn) return NULL;
-    if (e->fn == FN_SELECT && is_constant(e->args[2], v))
+    if (expr_selects(e) && is_constant(e->args[2], v))
         return both(pl, has_reduction(e->args[0]) ? NULL : e->args[0],
                     needed(pl, e->args[1], v));
     if (e->fn != FN_AND || v.i64) return NULL;

@@ -328,6 +328,11 @@ void plan_computed(plan *pl);            /* enters the computed indices */
 /* The indices of a coordinate; of computed ones what they are made of. */
 uint64_t plan_indices(const plan *pl, const affine *f);
 uint64_t expr_uses(const bexpr *e); /* bit set of access ids     */
+/* Whether a call is its second operand or its third one, as the first one says. */
+static inline bool expr_selects(const bexpr *e)
+{
+    return e->kind == B_CALL && fn_at(e->fn)->typing == TY_SELECT;
+}
 static inline bool affine_has(const affine *f, int index)
 {
     for (int t = 0; t < f->terms; t++)

@@ -130,9 +130,9 @@ bexpr *range_running(plan *pl, const bexpr *r, int index, const bexpr **until)
 {
     const bexpr *const e = r->args[0];
     value id;
-    if (r->nindex != 1 || r->asked || e->kind != B_CALL || e->fn != FN_SELECT ||
-        e->args[2]->kind != B_CONST || !reduce_identity(r, &id) ||
-        !class_equal(r->cls, id, e->args[2]->value) || has_reduction(e))
+    if (r->nindex != 1 || r->asked || !expr_selects(e) || e->args[2]->kind != B_CONST ||
+        !reduce_identity(r, &id) || !class_equal(r->cls, id, e->args[2]->value) ||
+        has_reduction(e))
         return NULL;
     bexpr *mask = e->args[0], *rest = NULL;
     if (mask->kind == B_CALL && mask->fn == FN_AND) {

@@ -27,7 +27,7 @@ typedef enum fn_typing {
     TY_NUMBER,   /* any but complex; same result (floor of an integer is itself) */
     TY_ABS,      /* complex gives its real type, else the same                  */
     TY_PART,     /* real, imag: as ABS                                          */
-    TY_SELECT,   /* first bool, the others promoted, result theirs              */
+    TY_SELECT,   /* bool that says which of the others it is: promoted, theirs  */
     TY_FLOATINT, /* ldexp: first float, second i64, result the first            */
     TY_TEST,     /* isnan …: any, result bool                                   */
     TY_WHOLE,    /* lrint …: as REAL, result i64                                */

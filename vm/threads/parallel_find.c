@@ -168,9 +168,23 @@ static bool over_subsections(const finder *f, const loop *l)
     return false;
 }
 
+static void begin_again(finder *f)
+{
+    parallel_loop *o = f->out;
+    memset(f->defined, 0, 2 * (size_t)f->ncell * sizeof *f->defined);
+    memset(f->written, 0, 2 * (size_t)f->ncell);
+    memset(f->stored, 0, (size_t)f->p->ntensor * sizeof *f->stored);
+    memset(o->sharing, 0, (size_t)f->p->ntensor);
+    o->nsum = o->nparts = o->nrows = o->nmeet = o->nweight = 0;
+    o->step = 1;
+    o->why = NULL;
+    f->depth = f->loops = 0;
+}
+
 static bool find(finder *f)
 {
     const merge_desc *m = f->l->merge;
+    begin_again(f);
     if (over_subsections(f, f->l))
         return not_shared(f, "they visit the subsections of one operand in turn");
     for (int b = 0; b < m->count; b++) {
@@ -182,7 +196,6 @@ static bool find(finder *f)
                               "what it walks isn't the first level of a tensor, in order");
     }
     if (!find_registers(f, 0)) return not_shared(f, "what they compute is read after them");
-    own_coordinates(f);
     if (!find_tensors(f, f->l->first + 1, f->l->last)) return false;
     find_weights(f);
     return true;
@@ -202,16 +215,6 @@ static int loops_around(const finder *f, const loop *whole, const loop *inner)
     return depth;
 }
 
-static void begin_again(finder *f)
-{
-    parallel_loop *o = f->out;
-    memset(f->defined, 0, (size_t)((char *)f->room + f->size - (char *)f->defined));
-    memset(o->sharing, 0, (size_t)f->p->ntensor);
-    o->nsum = o->nparts = o->nrows = o->nmeet = o->nweight = 0;
-    o->why = NULL;
-    f->depth = f->loops = 0;
-}
-
 /* Each thread runs all of `whole`, with part of the range of a loop inside. So the
  * rounds of either may not need each other, and all that is stored must lie below the
  * inner loop's own coordinates. */
@@ -219,17 +222,20 @@ static bool find_inside(finder *f, const loop *whole, const loop *inner)
 {
     const int outside = loops_around(f, whole, inner);
     if (over_subsections(f, whole) || over_subsections(f, inner)) return false;
-    for (int k = whole->first; k < whole->last; k++)
-        if ((k <= inner->first || k >= inner->last) && !only_reads(insn_of(f->mc, k)))
-            return false;
+    for (int k = whole->first; k < whole->last; k++) {
+        const int op = insn_of(f->mc, k)->op;
+        const bool around = k <= inner->first || k >= inner->last;
+        if (around &&
+            (op == OP_IF || op == OP_WHILE || strpbrk(op_at(op)->operands, "RWUE")))
+            return false; /* it makes something, calls, or asks for a range */
+    }
     begin_again(f);
     f->l = whole;
     if (!find_registers(f, 0) || f->out->nsum) return false;
     begin_again(f);
     f->l = inner;
     if (!find_registers(f, outside) || f->out->nsum) return false;
-    own_coordinates(f);
-    if (f->out->step != 1 || !find_tensors(f, inner->first + 1, inner->last) ||
+    if (!find_tensors(f, inner->first + 1, inner->last) || f->out->step != 1 ||
         f->out->nparts)
         return false;
     find_weights(f);
@@ -250,33 +256,32 @@ static bool find_any(finder *f)
         f->out->number = k;
         return true;
     }
-    begin_again(f);
     f->l = whole;
     f->meets = true;
     return find(f) || not_shared(f, "they need each other");
 }
 
-/* The finder's arrays; false: there is no memory. */
 bool finder_open(finder *f)
 {
     const program *p = f->p;
+    arena *const a = &f->room;
+    arena_init(a, f->mc->cx);
     f->ncell = cells_of(p);
-    const size_t cells = (size_t)f->ncell + 1, forms = linear_size(p);
-    f->size = forms + cells * (2 * sizeof *f->defined + 3) + (size_t)p->ntensor;
-    f->room = mem_zero(f->mc->cx, 1, (int64_t)f->size);
-    if (!f->room) return false;
-    f->defined = (uint16_t *)((char *)f->room + forms);
-    f->other = f->defined + cells;
-    f->written = (uint8_t *)(f->other + cells);
-    f->sum = f->written + cells;
-    f->below = f->sum + cells;
-    f->apart = f->below + cells;
+    f->defined = arena_array(a, 2 * f->ncell + 1, sizeof *f->defined);
+    f->written = arena_array(a, 2 * f->ncell + 1, sizeof *f->written);
+    f->stored = arena_array(a, p->ntensor + 1, sizeof *f->stored);
+    f->holds = arena_array(a, p->nv + 1, sizeof *f->holds);
+    f->r.cursor = arena_array(a, p->nc + 1, sizeof *f->r.cursor);
+    f->r.room = arena_array(a, 1, linear_size(p) + 1);
+    if (f->mc->cx->diag.status) return false;
+    f->other = f->defined + f->ncell;
+    f->sum = f->written + f->ncell;
     return true;
 }
 
 void finder_close(finder *f)
 {
-    mem_free(f->mc->cx, f->room, f->size);
+    arena_free(&f->room);
 }
 
 bool parallel_registers(finder *f, const loop *l, int outside, parallel_loop *out)
@@ -295,8 +300,8 @@ bool parallel_find(const machine *mc, int first, parallel_loop *out)
     finder f = {.mc = mc, .p = mc->p, .l = loop_of(mc, first), .out = out};
     out->number = out->whole = (int)(f.l - mc->loops);
     out->first = first;
-    if (!finder_open(&f)) return not_shared(&f, "there is no memory to find out");
-    const bool found = find_any(&f);
+    const bool found =
+        finder_open(&f) ? find_any(&f) : not_shared(&f, "there is no memory to find out");
     finder_close(&f);
     return found;
 }

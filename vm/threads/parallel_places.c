@@ -1,67 +1,11 @@
-/* parallel_places.c: where the rounds of a shared loop store: which registers have
- * coordinates that are each round's own, which results are written below such alone,
- * and which of them in rows that follow each other. For parallel_find.c.
+/* parallel_places.c: where the rounds of a shared loop store: which results are written
+ * below a round's own coordinates alone, and which of them in rows that follow each other.
+ * For parallel_find.c.
  */
 #include "parallel_find.h"
 #include "../../formats/join.h"
 #include "../code/text.h"
 #include "../work/ws_pour.h"
-
-/* ---- coordinates ------------------------------------------------------------------- */
-
-/* Follows the integers of the loop's body; its own index is number 0. */
-static void coordinates_begin(finder *f)
-{
-    linear_begin(&f->forms, f->mc, NULL, f->room);
-    linear_index(&f->forms, f->l->index, 0);
-    f->depth = 0;
-}
-
-static void coordinates_step(finder *f, const insn *in)
-{
-    f->forms.branches += in->op == OP_IF || in->op == OP_WHILE;
-    f->forms.branches -= in->op == OP_ENDIF || in->op == OP_ENDWHILE;
-    f->depth -= in->op == OP_END;
-    if (in->op != OP_LOOP) {
-        linear_integer(&f->forms, in);
-        return;
-    }
-    linear_index(&f->forms, in->arg[0], ++f->depth);
-    if (f->depth >= LINEAR_INDICES) return;
-    const merge_desc *m = &f->p->merge[in->arg[2]];
-    const extent *hi = &f->p->ext[m->hi];
-    f->within[f->depth] = m->lo == ROOT && hi->op == EXT_CONST ? hi->k : 0;
-}
-
-/* Whether a register has the loop's own coordinate, or one of a block that begins at a
- * multiple of it: what `split` makes of a loop. Blocks are all as large as the first one.
- */
-static int own(finder *f, uint16_t reg)
-{
-    const linear_form *x = linear_form_of(&f->forms, reg);
-    int inner = 0, n = 0;
-    if (!x || x->k || x->live || x->coef[0] < 1) return 0;
-    for (int d = 1; d < LINEAR_INDICES; d++)
-        if (x->coef[d]) n++, inner = d;
-    const int64_t block = x->coef[0], within = f->within[inner];
-    if (n == 0) return block == 1 ? OWN_INDEX : 0;
-    if (n > 1 || x->coef[inner] != 1 || !within || within > block) return 0;
-    if (f->out->step == 1) f->out->step = block;
-    return f->out->step == block ? OWN_BLOCK : 0;
-}
-
-void own_coordinates(finder *f)
-{
-    coordinates_begin(f);
-    f->out->step = 1;
-    for (int k = f->l->first + 1; k < f->l->last; k++) {
-        const insn *in = insn_of(f->mc, k);
-        coordinates_step(f, in);
-        if (in->op == OP_AT) (void)own(f, in->arg[4]);
-    }
-}
-
-/* ---- tensors ----------------------------------------------------------------------- */
 
 static bool used_outside(const finder *f, uint16_t t)
 {
@@ -94,35 +38,21 @@ static bool share(finder *f, uint16_t t, sharing how)
     return true;
 }
 
-/* `at`: whether the place, or one above it, is that of the loop's coordinate. */
+/* `at`. Parts are appended in the loop's order: below its own coordinates of the first
+ * level, or to one row from outside. */
 static bool find_place(finder *f, const insn *in)
 {
-    const prog_tensor *row = &f->p->tensor[in->arg[1]];
-    const int here = own(f, in->arg[4]);
-    const uint16_t up = in->arg[3];
-    if (f->out->sharing[in->arg[1]] == SHARE_OWN) return true;
-    const int first = f->out->step > 1 ? OWN_BLOCK : OWN_INDEX;
-    const bool apart = in->arg[2] ? f->below[up] != 1 : here != first;
-    if (has_places(&row->fmt)) {
-        f->apart[in->arg[1]] |= apart;
-    } else {
-        if (!join_possible(&row->fmt))
-            return not_shared(f, "the result's format can't be put together from parts");
-        if (apart && (in->arg[2] == 0 || in->arg[2] + 1 < row->fmt.levels))
-            return not_shared(f,
-                              "the result's outermost coordinates aren't the loop's own");
-    }
-    const bool below = here || (in->arg[2] && f->below[up] == 1);
-    if (f->below[in->arg[0]] != 2) f->below[in->arg[0]] = below ? 1 : 2;
-    return true;
-}
-
-/* An element of type t, whose class is cls, is the same whether it is cut to its type
- * before or after it is combined with others. */
-static bool combines_cut(stc_type t, vclass cls, const fn_info *fn)
-{
-    const bool wraps = t != STC_BOOL && fn->flags & FP_WRAPS;
-    return type_class(t) == cls && (class_type(cls) == t || wraps);
+    const uint16_t *a = in->arg;
+    const format *fmt = &f->p->tensor[a[1]].fmt;
+    if (f->out->sharing[a[1]] == SHARE_OWN) return true;
+    rounds_open(&f->r, a[0], a[1], a[2]);
+    rounds_place(&f->r, in);
+    if (has_places(fmt)) return true;
+    if (!join_possible(fmt))
+        return not_shared(f, "the result's format can't be put together from parts");
+    const bool row = a[2] && f->r.cursor[a[3]].own == PLACE_UNSET;
+    return f->r.cursor[a[0]].own == 0 || (row && a[2] + 1 == fmt->levels) ||
+           not_shared(f, "the result's outermost coordinates aren't the loop's own");
 }
 
 /* What begins as the function's identity, and is combined with others by it. */
@@ -137,7 +67,8 @@ static bool meet_place(finder *f, const insn *in, value *identity)
     if (!(fn->identity[0].classes >> cls & 1) ||
         !fn_constant(fn->identity[0].value, cls, type, identity))
         return not_shared(f, "what combines them has no identity to start with");
-    return combines_cut(type, cls, fn) ||
+    return (type_class(type) == cls &&
+            values_meet(in->arg[2], values_of(f, in->arg[4]), type)) ||
            not_shared(f, "the result's type cuts what they combine");
 }
 
@@ -159,13 +90,13 @@ static bool meets(finder *f, const insn *in)
     const int fn =
         in->op == OP_WSCALL ? ws_user_fn(in->arg[1], in->arg[4]) : (int)in->arg[2];
     value identity = {0};
+    if (in->op == OP_ACC ? !meet_place(f, in, &identity) : !meet_workspace(f, in))
+        return false;
     for (int k = 0; k < o->nmeet; k++)
         if (o->meet[k].tensor == t)
             return o->meet[k].fn == fn || not_shared(f, "they combine in several ways");
     if (o->sharing[t] != SHARE_READ || o->nmeet == PARALLEL_PARTS)
         return not_shared(f, "they store into too many results, or in several ways");
-    if (in->op == OP_ACC ? !meet_place(f, in, &identity) : !meet_workspace(f, in))
-        return false;
     o->meet[o->nmeet].tensor = t;
     o->meet[o->nmeet].fn = fn;
     o->meet[o->nmeet].at = f->at;
@@ -173,39 +104,22 @@ static bool meets(finder *f, const insn *in)
     return share(f, t, SHARE_MEET);
 }
 
+/* Below a round's own coordinates, of one level by all that store there. */
 static bool stores(finder *f, const insn *in, uint16_t at)
 {
     const uint16_t t = in->arg[0];
+    const bool places = has_places(&f->p->tensor[t].fmt);
+    const cursor_at *c = at == ROOT ? NULL : &f->r.cursor[at];
+    stored_at *to = &f->stored[t];
     if (f->out->sharing[t] == SHARE_OWN) return true;
-    if (at == ROOT || f->below[at] != 1 || f->out->sharing[t] == SHARE_MEET) {
-        const bool may = f->meets && in->op == OP_ACC && has_places(&f->p->tensor[t].fmt);
-        return may ? meets(f, in)
+    if (!c || c->own < 0 || f->out->sharing[t] == SHARE_MEET ||
+        (to->coef && (to->coef != c->coef || to->level != c->own)))
+        return f->meets && in->op == OP_ACC && places
+                   ? meets(f, in)
                    : not_shared(f, "several write to the same places of a result");
-    }
-    return share(f, t, has_places(&f->p->tensor[t].fmt) ? SHARE_PLACES : SHARE_PARTS);
-}
-
-bool only_reads(const insn *in)
-{
-    switch (in->op) {
-    case OP_LOOP:
-    case OP_END:
-    case OP_OPEN:
-    case OP_OPENAT:
-    case OP_LOCATE:
-    case OP_PRESENT:
-    case OP_ICONST:
-    case OP_IMULADD:
-    case OP_CONST:
-    case OP_LOAD:
-    case OP_FN1:
-    case OP_FN2:
-    case OP_FN3:
-    case OP_CONV:
-        return true;
-    default:
-        return false;
-    }
+    *to = (stored_at){c->coef, c->own};
+    if (f->out->step == 1) f->out->step = c->coef;
+    return share(f, t, places ? SHARE_PLACES : SHARE_PARTS);
 }
 
 static bool find_tensor(finder *f, const insn *in)
@@ -268,18 +182,24 @@ bool find_tensors(finder *f, int first, int last)
         return not_shared(f,
                           "functions and formats of the host's can't be used by threads");
     parallel_loop *o = f->out;
-    coordinates_begin(f);
+    rounds_begin(&f->r, f->mc);
+    rounds_inside(&f->r, rounds_step(&f->r, f->l->first));
     for (int k = first; k < last; k++) {
-        const insn *in = insn_of(f->mc, k);
-        coordinates_step(f, in);
+        rounds_step(&f->r, k);
         f->at = k;
-        if (!find_tensor(f, in)) return false;
+        if (!find_tensor(f, insn_of(f->mc, k))) return false;
     }
     if (o->nmeet && o->nparts)
         return not_shared(f, "one result is put together from parts, and they add to "
                              "the same places of another");
-    for (int t = 0; t < f->p->ntensor && o->nrows < PARALLEL_PARTS; t++) {
-        if (o->sharing[t] != SHARE_PLACES || f->apart[t]) continue;
+    for (int t = 0; t < f->p->ntensor; t++) {
+        const bool as_others = f->stored[t].coef == o->step;
+        if (o->sharing[t] == SHARE_PARTS && !as_others)
+            return not_shared(f,
+                              "rounds have more coordinates of one result than of another");
+        if (o->sharing[t] != SHARE_PLACES || !as_others || f->stored[t].level ||
+            o->nrows == PARALLEL_PARTS)
+            continue;
         o->sharing[t] = SHARE_ROWS;
         o->rows[o->nrows++] = (uint16_t)t;
     }

@@ -19,49 +19,7 @@ bool split_refuse(splitter *s, int at, const char *why)
     return false;
 }
 
-/* ---- coordinates ------------------------------------------------------------------- */
-
-/* A loop over so many coordinates, known beforehand, is a range of numbers: adds coef times
- * its last one. */
-static bool add_range(const splitter *s, int number, int64_t coef, int64_t *to)
-{
-    const merge_desc *m = s->mc->loops[number].merge;
-    const extent *hi = &s->p->ext[m->hi];
-    int64_t last, sum;
-    if (m->lo != ROOT || hi->op != EXT_CONST || hi->k < 1 ||
-        !size_mul(coef, hi->k - 1, &last) || __builtin_add_overflow(*to, last, &sum))
-        return false;
-    *to = sum;
-    return true;
-}
-
-/* A form of at most one loop that isn't such a range: the outermost one, if all are. */
-static spread spread_of(const splitter *s, const linear_form *x)
-{
-    const spread unknown = {.loop = UNKNOWN};
-    if (!x || x->live) return unknown;
-    spread out = {FIXED, 0, x->k, x->k};
-    int outermost = 0;
-    while (outermost < LINEAR_INDICES && !x->coef[outermost])
-        outermost++;
-    for (int d = LINEAR_INDICES - 1; d >= outermost; d--) {
-        if (x->coef[d] < 0) return unknown;
-        if (!x->coef[d] || (d > outermost && add_range(s, s->open[d], x->coef[d], &out.hi)))
-            continue;
-        if (out.loop == FIXED) {
-            out.loop = s->open[d];
-            out.coef = x->coef[d];
-        } else if (!add_range(s, s->open[d], x->coef[d], &out.hi)) {
-            return unknown;
-        }
-    }
-    return out;
-}
-
-static spread index_of(splitter *s, int reg)
-{
-    return spread_of(s, linear_form_of(&s->forms, (uint16_t)reg));
-}
+/* ---- what tensors are read at ------------------------------------------------------ */
 
 /* All of the k coordinates of which e is the block. */
 static spread in_block(spread e, int64_t k)
@@ -74,7 +32,13 @@ static spread in_block(spread e, int64_t k)
     return e;
 }
 
-/* ---- what tensors are read at ------------------------------------------------------ */
+/* Whether a level has a mode's coordinates, or blocks of them: where e is one of the level,
+ * it is then those of the mode. */
+static bool of_mode(const level_map *map, spread *e)
+{
+    if (map->op == MAP_PART && !map->n) *e = in_block(*e, map->k);
+    return map->op == MAP_MODE || (map->op == MAP_PART && !map->n);
+}
 
 /* It is read at e where something else has an entry, too: always the same, or not noted. */
 static void note_along(splitter *s, int t, mode_use *u, spread e)
@@ -96,17 +60,14 @@ static void use_mode(splitter *s, int t, int mode, spread e)
     const bool before = s->p->tensor[t].role == ROLE_INOUT && !s->made[t].made;
     mode_use *u = before ? split_had(s, t, mode) : split_use(s, t, mode);
     if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
-    const bool own = e.loop >= 0 && e.loop == s->inside && e.coef >= 1;
+    const bool own = e.loop >= 0 && e.loop == s->r->inside && e.coef >= 1;
     if (!own && e.loop >= 0) u->elsewhere = 1 + e.loop;
     if (!own || (u->own && u->coef != e.coef)) {
         u->other++;
         note_along(s, t, u, e);
         return;
     }
-    if (!u->own || e.lo < u->lo) u->lo = e.lo;
-    if (!u->own || e.hi > u->hi) u->hi = e.hi;
-    u->coef = e.coef;
-    u->own++;
+    split_own(u, e.coef, e.lo, e.hi);
 }
 
 /* Level l of t is read at e. */
@@ -115,19 +76,11 @@ static void touch(splitter *s, int t, int l, spread e)
     const prog_tensor *row = &s->p->tensor[t];
     const level_map *map = &row->fmt.level[l].map;
     const spread unknown = {.loop = UNKNOWN};
-    switch (map->op) {
-    case MAP_MODE:
-        use_mode(s, t, map->mode, e);
-        return;
-    case MAP_PART: /* of what remains, what is divided is read elsewhere */
-        if (!map->n) use_mode(s, t, map->mode, in_block(e, map->k));
-        return;
-    case MAP_COUNT:
-        return;
-    default:
-        for (int m = 0; m < row->order; m++)
-            use_mode(s, t, m, unknown);
-    }
+    if (of_mode(map, &e)) use_mode(s, t, map->mode, e);
+    /* of what remains, what is divided is read elsewhere */
+    const bool others = map->op != MAP_MODE && map->op != MAP_PART && map->op != MAP_COUNT;
+    for (int m = 0; others && m < row->order; m++)
+        use_mode(s, t, m, unknown);
 }
 
 static void touch_all(splitter *s, int t)
@@ -138,11 +91,8 @@ static void touch_all(splitter *s, int t)
 
 static bool open_cursor(splitter *s, int c, int t, int l, int at)
 {
-    cursor_at *to = &s->cursor[c];
-    if (s->forms.branches && to->tensor >= 0 && (to->tensor != t || to->level != l))
-        return split_refuse(s, at, "a cursor is opened in one branch of several");
-    *to = (cursor_at){t, l, -1, 0, false};
-    return true;
+    return rounds_open(s->r, c, t, l) ||
+           split_refuse(s, at, "a cursor is opened in one branch of several");
 }
 
 /* A mode of t is written at e: whether that is a round's own coordinate. */
@@ -150,29 +100,33 @@ static bool write_mode(splitter *s, int t, int mode, spread e)
 {
     mode_use *u = split_use(s, t, mode);
     if (e.loop >= 0 && !u->by) u->by = 1 + e.loop;
-    if (e.loop < 0 || e.coef < 1 || e.lo || e.hi >= e.coef) return false;
-    if (e.loop != s->inside) u->writer = 1 + e.loop;
-    return e.loop == s->inside;
+    if (!spread_fills(e)) return false;
+    if (e.loop != s->r->inside) u->writer = 1 + e.loop;
+    return e.loop == s->r->inside;
 }
 
-/* A place of a result: below a round's own coordinates, if they fill a range. */
+/* A place of a result. */
 static bool open_place(splitter *s, const insn *in, int at)
 {
     const uint16_t *a = in->arg;
     const level_map *map = &s->p->tensor[a[1]].fmt.level[a[2]].map;
-    spread e = index_of(s, a[4]);
+    spread e = rounds_index(s->r, a[4]);
     if (!open_cursor(s, a[0], a[1], a[2], at)) return false;
-    cursor_at *to = &s->cursor[a[0]];
-    if (a[2] && a[3] != ROOT) {
-        to->mode = s->cursor[a[3]].mode;
-        to->coef = s->cursor[a[3]].coef;
-    }
-    const bool blocks = map->op == MAP_PART && !map->n;
-    if (blocks) e = in_block(e, map->k);
-    if ((map->op != MAP_MODE && !blocks) || !write_mode(s, a[1], map->mode, e)) return true;
-    to->mode = map->mode;
-    to->coef = e.coef;
+    rounds_place(s->r, in);
+    if (of_mode(map, &e)) write_mode(s, a[1], map->mode, e);
     return true;
+}
+
+/* The mode of t whose coordinates a place lies below, coef a round of them; -1: none. */
+static int own_mode(const splitter *s, int t, uint16_t at, int64_t *coef)
+{
+    const cursor_at *c = &s->r->cursor[at];
+    if (c->own < 0) return -1;
+    const level_map *map = &s->p->tensor[t].fmt.level[c->own].map;
+    spread e = {s->r->inside, c->coef, 0, 0};
+    if (!of_mode(map, &e)) return -1;
+    *coef = e.coef;
+    return e.loop == UNKNOWN ? -1 : map->mode;
 }
 
 /* ---- what is written --------------------------------------------------------------- */
@@ -215,7 +169,7 @@ static bool fill_stays(const splitter *s, const prog_tensor *row, int fn, bool f
 {
     if (has_identity(fn_at(fn), row) || row->role == ROLE_WORK) return true;
     if (from) return format_stores_entries(&row->fmt);
-    if (s->depth == 0 && row->order == 0) return true;
+    if (s->r->depth == 0 && row->order == 0) return true;
     return fn_at(fn)->flags & FP_IDEMPOTENT && !format_drops_fill(&row->fmt);
 }
 
@@ -225,7 +179,7 @@ static bool sum_into(splitter *s, int t, int fn, bool from, span_of values, int 
     const prog_tensor *row = &s->p->tensor[t];
     if (row->role == ROLE_INOUT)
         return split_refuse(s, at, "what parts sum up is merged with what was there");
-    if (!split_meets(fn, values, row->type))
+    if (!values_meet(fn, values, row->type))
         return split_refuse(s, at,
                             "parts would be cut to the type before they are summed up");
     if (!fill_stays(s, row, fn, from))
@@ -239,15 +193,15 @@ static bool sum_into(splitter *s, int t, int fn, bool from, span_of values, int 
 static bool put(splitter *s, int t, int reg, int fn, int mode, int64_t coef, int at)
 {
     if (s->made[t].round) return true;
-    const int part = s->partial[reg];
+    const int part = s->reg[reg].partial;
     if (part == LOST) return split_refuse(s, at, "it is what some round left there");
-    if (s->inside < 0 && part) {
+    if (s->r->inside < 0 && part) {
         if (fn >= 0 && fn != part - 1)
             return split_refuse(s, at, "what parts sum up is merged in another way");
-        return sum_into(s, t, part - 1, s->merged[reg], s->holds[reg], at);
+        return sum_into(s, t, part - 1, s->reg[reg].merged, values_of(&s->f, reg), at);
     }
     if (s->copying) return split_refuse(s, at, "parts of a sum are read with other values");
-    if (s->inside < 0) return split_made(s, t, (split_row){.how = SPLIT_WHOLE}, at);
+    if (s->r->inside < 0) return split_made(s, t, (split_row){.how = SPLIT_WHOLE}, at);
     if (part) return split_refuse(s, at, "what parts sum up is needed by them");
     if (mode >= 0)
         return split_made(s, t, (split_row){.how = SPLIT_CUT, .mode = mode, .coef = coef},
@@ -256,7 +210,7 @@ static bool put(splitter *s, int t, int reg, int fn, int mode, int64_t coef, int
     if (fn < 0) return split_refuse(s, at, "several write to the same places of a result");
     if ((fn_at(fn)->flags & both) != both)
         return split_refuse(s, at, "what combines them isn't associative and commutative");
-    return sum_into(s, t, fn, s->p->tensor[t].role == ROLE_WORK, s->holds[reg], at);
+    return sum_into(s, t, fn, s->p->tensor[t].role == ROLE_WORK, values_of(&s->f, reg), at);
 }
 
 /* Entries of a workspace: a mode that has a round's own coordinate, if there is one. */
@@ -268,7 +222,7 @@ static bool put_entry(splitter *s, const insn *in, int fn, int at)
     int mode = -1;
     int64_t coef = 0;
     for (int m = 0; m < s->p->tensor[t].order; m++) {
-        const spread e = index_of(s, first + m);
+        const spread e = rounds_index(s->r, first + m);
         if (!write_mode(s, t, m, e) || mode >= 0) continue;
         mode = m;
         coef = e.coef;
@@ -281,8 +235,8 @@ static bool copy(splitter *s, const insn *in, int at)
 {
     const int r = in->arg[0], t = in->arg[1];
     if (s->made[r].round) return true;
-    if (s->inside >= 0) return split_refuse(s, at, "a tensor is converted in each");
-    if (!s->made[r].made && s->depth == 0)
+    if (s->r->inside >= 0) return split_refuse(s, at, "a tensor is converted in each");
+    if (!s->made[r].made && s->r->depth == 0)
         s->made[r].anew = in->op == OP_MOVE || in->op == OP_CONVERT;
     if (!s->made[t].made || s->made[t].row.how == SPLIT_WHOLE)
         return split_made(s, r, (split_row){.how = SPLIT_WHOLE}, at);
@@ -296,15 +250,15 @@ static bool copy(splitter *s, const insn *in, int at)
     const stc_type type = s->p->tensor[t].type;
     if (type_class(type) != type_class(s->p->tensor[r].type))
         return split_refuse(s, at, "what parts sum up is converted to another type");
-    return sum_into(s, r, row.fn, true, split_elements(type), at);
+    return sum_into(s, r, row.fn, true, values_of_type(type), at);
 }
 
 static bool begin(splitter *s, int t, int at)
 {
     if (s->made[t].made) return split_refuse(s, at, "a tensor is made twice");
-    s->made[t].round = s->inside >= 0;
+    s->made[t].round = s->r->inside >= 0;
     const uint8_t role = s->p->tensor[t].role;
-    return s->inside < 0 || role == ROLE_TEMP || role == ROLE_WORK ||
+    return s->r->inside < 0 || role == ROLE_TEMP || role == ROLE_WORK ||
            split_refuse(s, at, "a result is begun in each");
 }
 
@@ -323,10 +277,10 @@ static bool sums_begin(splitter *s, int at)
     for (int k = 0; k < s->sums.nsum; k++) {
         const int reg = s->sums.sum[k].reg, fn = s->sums.sum[k].fn;
         const vclass cls = (vclass)s->sums.sum[k].cls;
-        if (s->partial[reg] == 1 + fn) continue;
-        if (!s->partial[reg] && fn_at(fn)->flags & FP_IDEMPOTENT) continue;
-        const constant *c = s->konst[reg] ? &s->p->konst[s->konst[reg] - 1] : NULL;
-        if (!c || s->partial[reg] || c->cls != cls ||
+        if (s->reg[reg].partial == 1 + fn) continue;
+        if (!s->reg[reg].partial && fn_at(fn)->flags & FP_IDEMPOTENT) continue;
+        const constant *c = s->reg[reg].konst ? &s->p->konst[s->reg[reg].konst - 1] : NULL;
+        if (!c || s->reg[reg].partial || c->cls != cls ||
             memcmp(&c->v, &s->sums.sum[k].identity, type_size(class_type(cls))) != 0)
             return split_refuse(s, at, "what is reduced begins with something else");
     }
@@ -344,21 +298,21 @@ static void find_drivers(splitter *s, int number)
     for (int b = 0; b < m->count && !m->universe && n < DRIVERS; b++) {
         const int c = m->operand[b].cursor;
         if (m->operand[b].role != MERGE_WALK || merge_may(m, UINT64_C(1) << b, 0)) continue;
-        const int t = s->cursor[c].tensor;
-        if (t < 0 || s->p->tensor[t].role != ROLE_INPUT || s->cursor[c].moved) continue;
-        const level_map *map = &s->p->tensor[t].fmt.level[s->cursor[c].level].map;
+        const int t = s->r->cursor[c].tensor;
+        if (t < 0 || s->p->tensor[t].role != ROLE_INPUT || s->r->cursor[c].moved) continue;
+        const level_map *map = &s->p->tensor[t].fmt.level[s->r->cursor[c].level].map;
         if (map->op == MAP_MODE) out[n++] = (loop_driver){t, map->mode};
     }
 }
 
 static spread located_at(splitter *s, uint16_t index, const merge_operand *o)
 {
-    const linear_form *i = linear_form_of(&s->forms, index), *shift = NULL;
+    const linear_form *i = linear_form_of(&s->r->forms, index), *shift = NULL;
     linear_form x = {.k = 0};
-    if (o->shift != ROOT) shift = linear_form_of(&s->forms, o->shift);
+    if (o->shift != ROOT) shift = linear_form_of(&s->r->forms, o->shift);
     const bool known = i && (shift || o->shift == ROOT) && linear_add(&x, i, o->coef) &&
                        (!shift || linear_add(&x, shift, 1));
-    return spread_of(s, known ? &x : NULL);
+    return rounds_spread(s->r, known ? &x : NULL);
 }
 
 static bool loop_begins(splitter *s, const insn *in, int number, int at)
@@ -366,69 +320,68 @@ static bool loop_begins(splitter *s, const insn *in, int number, int at)
     const loop *l = &s->mc->loops[number];
     const merge_desc *m = l->merge;
     bool walks = false;
-    linear_index(&s->forms, in->arg[0], s->depth); /* numbered by the blocks around */
     for (int r = 0; r < s->p->nv; r++)
-        if (!s->partial[r]) s->partial[r] = s->again[number * s->p->nv + r];
+        if (!s->reg[r].partial) s->reg[r].partial = s->again[number * s->p->nv + r];
     if (s->chosen[number]) {
-        if (s->inside >= 0 || s->copying)
+        if (s->r->inside >= 0 || s->copying)
             return split_refuse(s, at, "the index is that of a loop around, too");
-        for (int d = 0; d < s->depth; d++)
-            if (s->open[d] == FIXED)
+        for (int d = 0; d < s->r->depth; d++)
+            if (s->r->open[d] == FIXED)
                 return split_refuse(s, at, "it is in a branch, or repeated");
         if (m->lo != ROOT) return split_refuse(s, at, "its range begins elsewhere");
         if (s->p->ext[m->hi].op == EXT_SPAN)
             return split_refuse(s, at, "how far it runs is found out on the way");
-        if (!parallel_registers(&s->f, l, s->depth, &s->sums))
+        if (!parallel_registers(&s->f, l, s->r->depth - 1, &s->sums))
             return split_refuse(s, at, s->sums.why);
         if (!sums_begin(s, at)) return false;
-        s->inside = number;
+        rounds_inside(s->r, number);
     }
     find_drivers(s, number);
     for (int b = 0; b < m->count; b++) {
         const merge_operand *o = &m->operand[b];
         if (o->role == MERGE_KNOWN) continue;
-        spread e = index_of(s, in->arg[0]);
+        spread e = rounds_index(s->r, in->arg[0]);
         if (o->role == MERGE_LOCATE) {
             e = located_at(s, in->arg[0], o);
             if (!open_cursor(s, o->cursor, o->tensor, o->level, at)) return false;
         }
-        const cursor_at *c = &s->cursor[o->cursor];
+        const cursor_at *c = &s->r->cursor[o->cursor];
         if (c->tensor < 0 && s->chosen[number])
             return split_refuse(s, at, "it visits subsections");
         if (c->tensor < 0) continue;
         touch(s, c->tensor, c->level, e);
         walks |= s->made[c->tensor].made && s->made[c->tensor].row.how == SPLIT_SUM;
     }
-    if (walks && s->inside >= 0)
+    if (walks && s->r->inside >= 0)
         return split_refuse(s, at, "what parts sum up is needed by them");
-    if (walks && !s->copying) s->copying = s->depth + 1;
+    if (walks && !s->copying) s->copying = s->r->depth;
     return true;
 }
 
 static void lose(void *who, int reg)
 {
     splitter *s = who;
-    if (reg < s->p->nv) s->partial[reg] = LOST;
+    if (reg < s->p->nv) s->reg[reg].partial = LOST;
 }
 
 static void loop_ends(splitter *s, int number)
 {
     const loop *l = &s->mc->loops[number];
-    if (s->copying == s->depth + 1) s->copying = 0;
-    if (s->inside == number) {
-        s->inside = -1;
+    if (s->copying == s->r->depth + 1) s->copying = 0;
+    if (s->r->inside == number) {
+        rounds_inside(s->r, -1);
         for (int k = l->first + 1; k < l->last; k++)
             insn_each_write(s->p, insn_of(s->mc, k), lose, s);
         for (int k = 0; k < s->sums.nsum; k++) {
-            s->partial[s->sums.sum[k].reg] = 1 + s->sums.sum[k].fn;
-            s->merged[s->sums.sum[k].reg] = false;
+            s->reg[s->sums.sum[k].reg].partial = 1 + s->sums.sum[k].fn;
+            s->reg[s->sums.sum[k].reg].merged = false;
         }
         s->sums.nsum = 0;
     }
     for (int r = 0; r < s->p->nv; r++) {
         int *again = &s->again[number * s->p->nv + r];
-        if (*again || !s->partial[r]) continue;
-        *again = s->partial[r];
+        if (*again || !s->reg[r].partial) continue;
+        *again = s->reg[r].partial;
         s->more = true;
     }
 }
@@ -439,16 +392,16 @@ static bool reads_whole(void *who, const insn *in, int reg)
 {
     splitter *s = who;
     (void)in;
-    return reg >= s->p->nv || !s->partial[reg] || (s->inside >= 0 && is_sum(s, reg));
+    return reg >= s->p->nv || !s->reg[reg].partial || (s->r->inside >= 0 && is_sum(s, reg));
 }
 
 static void written(void *who, int reg)
 {
     splitter *s = who;
     if (reg >= s->p->nv) return;
-    s->konst[reg] = 0;
-    if (s->forms.branches || (s->inside >= 0 && is_sum(s, reg))) return;
-    s->partial[reg] = 0;
+    s->reg[reg].konst = 0;
+    if (s->r->forms.branches || (s->r->inside >= 0 && is_sum(s, reg))) return;
+    s->reg[reg].partial = 0;
 }
 
 /* A loop that copies parts of a sum does nothing else. */
@@ -473,10 +426,10 @@ static bool load(splitter *s, const insn *in, int at)
 {
     const tensor_made *m = &s->made[in->arg[1]];
     if (!m->made || m->row.how != SPLIT_SUM) return true;
-    if (s->inside >= 0 || s->forms.branches)
+    if (s->r->inside >= 0 || s->r->forms.branches)
         return split_refuse(s, at, "what parts sum up is needed by them");
-    s->partial[in->arg[0]] = 1 + m->row.fn;
-    s->merged[in->arg[0]] = true;
+    s->reg[in->arg[0]].partial = 1 + m->row.fn;
+    s->reg[in->arg[0]].merged = true;
     return true;
 }
 
@@ -492,17 +445,18 @@ static bool step_tensor(splitter *s, const insn *in, int at)
     case OP_OPENAT:
         touch(s, a[1], a[2], (spread){.loop = UNKNOWN});
         if (!open_cursor(s, a[0], a[1], a[2], at)) return false;
-        return s->cursor[a[0]].moved = true;
+        return s->r->cursor[a[0]].moved = true;
     case OP_LOCATE:
-        touch(s, a[1], a[2], index_of(s, a[4]));
+        touch(s, a[1], a[2], rounds_index(s->r, a[4]));
         return open_cursor(s, a[0], a[1], a[2], at);
     case OP_SEEK:
-        if (s->cursor[a[0]].tensor >= 0)
-            touch(s, s->cursor[a[0]].tensor, s->cursor[a[0]].level, index_of(s, a[1]));
+        if (s->r->cursor[a[0]].tensor >= 0)
+            touch(s, s->r->cursor[a[0]].tensor, s->r->cursor[a[0]].level,
+                  rounds_index(s->r, a[1]));
         return true;
     case OP_SUBSECT:
         touch_all(s, a[1]);
-        s->cursor[a[0]].tensor = -1;
+        s->r->cursor[a[0]].tensor = -1;
         return true;
     case OP_SPAN:
         touch_all(s, a[2]);
@@ -510,13 +464,13 @@ static bool step_tensor(splitter *s, const insn *in, int at)
     case OP_POSITION:
         touch_all(s, a[2]);
         if (!open_cursor(s, a[1], a[2], a[3], at)) return false;
-        return s->cursor[a[1]].moved = true;
+        return s->r->cursor[a[1]].moved = true;
     case OP_AT:
         return open_place(s, in, at);
     case OP_STORE:
     case OP_ACC: {
-        const int mode = a[1] == ROOT ? -1 : s->cursor[a[1]].mode;
-        const int64_t coef = a[1] == ROOT ? 0 : s->cursor[a[1]].coef;
+        int64_t coef = 0;
+        const int mode = a[1] == ROOT ? -1 : own_mode(s, a[0], a[1], &coef);
         const bool acc = in->op == OP_ACC;
         return put(s, a[0], acc ? a[4] : a[2], acc ? a[2] : -1, mode, coef, at);
     }
@@ -541,8 +495,7 @@ static bool read_insn(splitter *s, int at)
     const insn *in = insn_of(s->mc, at);
     const bool puts = in->op == OP_STORE || in->op == OP_ACC || in->op == OP_WSADD;
     if (op_closes(in->op)) {
-        const int number = s->open[--s->depth];
-        s->forms.branches -= number == FIXED;
+        const int number = rounds_step(s->r, at);
         if (number >= 0) loop_ends(s, number);
         return true;
     }
@@ -551,19 +504,11 @@ static bool read_insn(splitter *s, int at)
     if (!puts && !insn_each_read(s->p, in, reads_whole, s))
         return split_refuse(s, at, "what parts sum up is needed before all of it is there");
     insn_each_write(s->p, in, written, s);
-    if (in->op == OP_CONST && !s->forms.branches) s->konst[in->arg[0]] = 1 + in->arg[1];
+    if (in->op == OP_CONST && !s->r->forms.branches)
+        s->reg[in->arg[0]].konst = 1 + in->arg[1];
     if (in->op == OP_LOAD) return load(s, in, at);
-    if (in->op != OP_LOOP) linear_integer(&s->forms, in);
-    if (in->op == OP_IF || in->op == OP_WHILE) {
-        s->open[s->depth++] = FIXED;
-        s->forms.branches++;
-        return true;
-    }
-    if (in->op != OP_LOOP) return step_tensor(s, in, at);
-    const int number = s->open[s->depth] = (int)(loop_of(s->mc, at) - s->mc->loops);
-    if (!loop_begins(s, in, number, at)) return false;
-    s->depth++;
-    return true;
+    const int number = rounds_step(s->r, at);
+    return number < 0 ? step_tensor(s, in, at) : loop_begins(s, in, number, at);
 }
 
 bool split_scan(splitter *s)
@@ -571,14 +516,9 @@ bool split_scan(splitter *s)
     const program *p = s->p;
     memset(s->use, 0, 2 * (size_t)p->ntensor * STC_MAX_ORDER * sizeof *s->use);
     memset(s->made, 0, (size_t)p->ntensor * sizeof *s->made);
-    memset(s->partial, 0, (size_t)p->nv * sizeof *s->partial);
-    memset(s->merged, 0, (size_t)p->nv * sizeof *s->merged);
-    memset(s->konst, 0, (size_t)p->nv * sizeof *s->konst);
-    for (int c = 0; c < p->nc; c++)
-        s->cursor[c] = (cursor_at){.tensor = -1, .mode = -1};
-    linear_begin(&s->forms, s->mc, NULL, s->room);
-    s->depth = s->copying = s->also = 0;
-    s->inside = -1;
+    memset(s->reg, 0, (size_t)p->nv * sizeof *s->reg);
+    rounds_begin(s->r, s->mc);
+    s->copying = s->also = 0;
     s->sums.nsum = 0;
     for (int k = 0; k < s->mc->nmain; k++)
         if (!read_insn(s, k)) return false;

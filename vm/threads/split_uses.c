@@ -61,10 +61,7 @@ static void pass_on(splitter *s, const insn *in, bool before)
             to->other++;
             continue;
         }
-        if (!to->own || from->lo < to->lo) to->lo = from->lo;
-        if (!to->own || from->hi > to->hi) to->hi = from->hi;
-        to->coef = from->coef;
-        to->own++;
+        split_own(to, from->coef, from->lo, from->hi);
     }
 }
 
@@ -78,11 +75,7 @@ static void fold(splitter *s, int t)
         if (!to->by) to->by = from->by;
         if (!to->elsewhere) to->elsewhere = from->elsewhere;
         to->other += from->other + differ;
-        if (!from->own) continue;
-        if (!to->own || from->lo < to->lo) to->lo = from->lo;
-        if (!to->own || from->hi > to->hi) to->hi = from->hi;
-        if (!to->own) to->coef = from->coef;
-        to->own += from->own;
+        if (from->own) split_own(to, to->own ? to->coef : from->coef, from->lo, from->hi);
     }
 }
 
@@ -268,30 +261,22 @@ stc_status split_find(machine *mc, int of, int mode, split_row *row, bool *chose
 {
     const program *p = mc->p;
     ctx *cx = mc->cx;
-    splitter s = {.mc = mc, .p = p, .chosen = chosen};
-    arena a;
-    arena_init(&a, cx);
+    splitter s = {.mc = mc, .p = p, .chosen = chosen, .f = {.mc = mc, .p = p}};
     memset(chosen, 0, (size_t)mc->nloop);
-    s.use = arena_array(&a, 2 * p->ntensor * STC_MAX_ORDER + 1, sizeof *s.use);
-    s.made = arena_array(&a, p->ntensor + 1, sizeof *s.made);
-    s.room = arena_array(&a, 1, linear_size(p));
-    s.cursor = arena_array(&a, p->nc + 1, sizeof *s.cursor);
-    s.partial = arena_array(&a, p->nv + 1, sizeof *s.partial);
-    s.merged = arena_array(&a, p->nv + 1, sizeof *s.merged);
-    s.driver = arena_array(&a, mc->nloop * DRIVERS + 1, sizeof *s.driver);
-    s.holds = arena_array(&a, p->nv + 1, sizeof *s.holds);
-    s.konst = arena_array(&a, p->nv + 1, sizeof *s.konst);
-    s.again = arena_array(&a, (int64_t)mc->nloop * p->nv + 1, sizeof *s.again);
-    s.never = arena_array(&a, mc->nloop + 1, sizeof *s.never);
-    s.sums.sharing = arena_array(&a, p->ntensor + 1, 1);
-    s.f = (finder){.mc = mc, .p = p};
-    stc_status st = cx->diag.status;
-    if (!st && !finder_open(&s.f)) st = cx->diag.status;
-    if (!st) split_values(&s);
+    stc_status st = finder_open(&s.f) ? STC_OK : cx->diag.status;
+    arena *const a = &s.f.room;
+    s.r = &s.f.r;
+    s.use = arena_array(a, 2 * p->ntensor * STC_MAX_ORDER + 1, sizeof *s.use);
+    s.made = arena_array(a, p->ntensor + 1, sizeof *s.made);
+    s.reg = arena_array(a, p->nv + 1, sizeof *s.reg);
+    s.driver = arena_array(a, mc->nloop * DRIVERS + 1, sizeof *s.driver);
+    s.again = arena_array(a, (int64_t)mc->nloop * p->nv + 1, sizeof *s.again);
+    s.never = arena_array(a, mc->nloop + 1, sizeof *s.never);
+    s.sums.sharing = arena_array(a, p->ntensor + 1, 1);
+    if (!st) st = cx->diag.status;
     if (!st && !find(&s, of, mode, row))
         st = machine_fail(mc, &mc->code[s.at], STC_ERR_PROGRAM,
                           "parts can't share the rounds of this index: %s", s.why);
-    if (s.f.room) finder_close(&s.f);
-    arena_free(&a);
+    finder_close(&s.f);
     return st;
 }
