@@ -209,8 +209,8 @@ typedef struct row_runs {
     tensor *t;
     int n;
     int64_t *into;
-    const int *end; /* NULL: a run is a lane */
-    int *own_end;   /* room for it           */
+    int *end;
+    bool lone; /* a run is a lane, whatever `end` says */
 } row_runs;
 void stage_terms_rows(machine *mc, stage *st, const row_runs *to);
 

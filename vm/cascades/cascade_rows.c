@@ -109,8 +109,8 @@ static void leave_rows(machine *mc, stage *around)
 bool stage_rows_late(const stage *st)
 {
     const stage_sink *to = &st->sink[0];
-    const stage *at = to->nrung > 1 ? to->rung[to->nrung - 2].at : NULL;
-    return st->rowwise && (to->way == SINK_BY_PLACE || at == st->out->out);
+    return st->rowwise &&
+           (to->way == SINK_BY_PLACE || to->rung[to->nrung - 2].at == st->out->out);
 }
 
 /* ---- a strip of the stage around ----------------------------------------------- */
@@ -130,30 +130,39 @@ static bool lines_there(const stage *st)
     return missing >= 0;
 }
 
-/* Positions above the result's last level, of each run of lanes. */
+/* Positions above the result's last level, of each run of lanes. Runs with the same one are
+ * made one here, without a branch that depends on how many there are. */
 static void rows_above(const machine *mc, stage *st, row_runs *out)
 {
     const stage_sink *to = &st->sink[0];
     stage *around = st->out;
     const rung *g = to->nrung > 1 ? &to->rung[to->nrung - 2] : NULL;
     const column *c = g ? &g->at->g->place[g->place] : NULL;
-    out->n = around->g->n;
+    const int n = around->g->n;
     if (!c || c->form == COL_FIXED) {
         out->into[0] = c ? c->base : to->above == ROOT ? 0 : mc->c[to->above].c.at;
-        out->own_end[0] = around->g->n;
-        out->end = out->own_end;
+        out->end[0] = n;
         out->n = 1;
-    } else if (g->at == around) {
-        for (int k = 0; k < out->n; k++)
-            out->into[k] = column_get(c, k);
-    } else {
-        stage_find_runs(around);
-        out->n = around->runs;
-        out->end = around->run_end;
-        for (int r = 0; r < out->n; r++)
-            out->into[r] =
-                column_get(c, stage_lane_in(around->out, g->at, around->run_lane[r]));
+        return;
     }
+    if (g->at == around) {
+        for (int k = 0; k < n; k++)
+            out->into[k] = column_get(c, k);
+        out->n = n;
+        out->lone = true;
+        return;
+    }
+    stage_find_runs(around);
+    int64_t last = NONE;
+    out->n = -1;
+    for (int r = 0; r < around->runs; r++) {
+        const int of = stage_lane_in(around->out, g->at, around->run_lane[r]);
+        const int64_t pos = column_get(c, of);
+        out->n += pos != last;
+        out->into[out->n] = last = pos;
+        out->end[out->n] = around->run_end[r];
+    }
+    out->n++;
 }
 
 /* The same where entries are appended to it. */
@@ -167,40 +176,41 @@ static stc_status append_above(machine *mc, slot *r, stage *st, row_runs *out)
     if (stage_append_places(mc, r, st->out, to, rungs, true)) return mc->cx->diag.status;
     const struct sink_list *last = &st->all->list[rungs - 1];
     out->n = last->n;
-    out->end = last == own ? NULL : last->end;
+    out->lone = last == own;
     memcpy(out->into, last->pos, (size_t)out->n * sizeof *out->into);
+    if (!out->lone) memcpy(out->end, last->end, (size_t)out->n * sizeof *out->end);
     return STC_OK;
 }
 
 /* Rows that the kernel will write get room; those it writes first need no fill. */
 static stc_status new_rows(machine *mc, tensor *t, const row_runs *to, int64_t width)
 {
-    int64_t end = t->nvals, *pos = to->into;
+    int64_t end = t->nvals, *into = to->into;
     for (int k = 0; k < to->n; k++) {
-        const int64_t row = pos[k] * width;
-        pos[k] = row;
+        const int64_t row = into[k];
         if (row < end) continue;
         if (row > end && tensor_extend_values(t, row)) return mc->cx->diag.status;
         t->nvals = end = row + width;
-        pos[k] = ~row;
+        into[k] = ~row;
     }
     return STC_OK;
 }
 
+/* Positions above the rows' level become those of their first elements. */
 static stc_status rows_ready(machine *mc, stage *st, slot *r, const row_runs *to)
 {
     const stage_sink *x = &st->sink[0];
     const level *lv = &r->t->level[x->rung[x->nrung - 1].level];
     const int64_t width = lv->extent, from = st->lo - lv->base;
     int64_t most = 0;
-    for (int k = 0; k < to->n; k++)
-        if (to->into[k] > most) most = to->into[k];
-    if (st->hi - st->lo < width) { /* part of a row: the rest of it is filled */
-        for (int k = 0; k < to->n; k++)
-            to->into[k] = to->into[k] * width + from;
-        return asm_value(mc, r, (most + 1) * width - 1);
+    for (int k = 0; k < to->n; k++) {
+        to->into[k] = to->into[k] * width + from;
+        most = to->into[k] > most ? to->into[k] : most;
     }
-    if (tensor_reserve_values(r->t, (most + 1) * width)) return mc->cx->diag.status;
+    if (most + width <= r->t->nvals) return STC_OK;
+    if (st->hi - st->lo < width) /* part of a row: the rest of it is filled */
+        return asm_value(mc, r, most - from + width - 1);
+    if (tensor_reserve_values(r->t, most + width)) return mc->cx->diag.status;
     return new_rows(mc, r->t, to, width);
 }
 
@@ -208,7 +218,7 @@ stc_status stage_rows_run(machine *mc, stage *st, bool *done)
 {
     slot *r = &mc->slot[st->g->s.sink[0].a];
     const int64_t n = st->out->g->n * (st->hi - st->lo);
-    row_runs to = {.t = r->t, .into = st->g->icol[0].data, .own_end = st->run_end};
+    row_runs to = {.t = r->t, .into = st->g->icol[0].data, .end = st->run_end};
     *done = n == 0;
     if (n == 0) return STC_OK;
     if (!st->terms.wide || !lines_there(st)) {

@@ -72,16 +72,6 @@ INLINE void ask_result(const struct line_kernel_args *g, int run, int64_t size)
     fetch(g->to + (into < 0 ? ~into : into) * size, g->bytes);
 }
 
-/* The next run that goes to another line; *to: where this one ends. */
-INLINE int run_after(const struct line_kernel_args *g, int run, int *to)
-{
-    const int64_t into = g->into[run];
-    while (++run < g->runs && g->into[run] == into)
-        continue;
-    *to = g->end ? g->end[run - 1] : run;
-    return run;
-}
-
 /* Columns from byte c on of lines [r, to), nv times V, which is T or a vector of them; the
  * first `skip` of these are left as they are. */
 #define COLUMNS(T, V, TERM, FOLD)                                                          \
@@ -123,57 +113,61 @@ INLINE int run_after(const struct line_kernel_args *g, int run, int *to)
     typedef T vector_##NAME                                                                \
         __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
 
-/* What is left at the end of a line is a vector that reaches back. */
-#define REAL_LINES(T, NAME, TERM, FOLD)                                                    \
+/* edge: what is left of a line from c on, which isn't a vector: one that reaches back, or
+ * less. nx and nv are known where lines are inlined. */
+#define REAL_LINES(T, NAME, TERM, FOLD, MANY)                                              \
     COLUMNS(T, T_##NAME, TERM, FOLD)                                                       \
     COLUMNS(T, half_##NAME, TERM, FOLD)                                                    \
     COLUMNS(T, vector_##NAME, TERM, FOLD)                                                  \
+    static void edge_##NAME(const struct line_kernel_args *g, int r, int to, char *out,    \
+                            bool fresh, int64_t c)                                         \
+    {                                                                                      \
+        const int64_t n = g->bytes;                                                        \
+        const int nx = g->nx;                                                              \
+        if (n >= VECTOR_BYTES) {                                                           \
+            const int skip = (int)(c + VECTOR_BYTES - n) / (int)sizeof(T);                 \
+            add_vector_##NAME(g, r, to, out, fresh, n - VECTOR_BYTES, nx, 1, skip);        \
+            return;                                                                        \
+        }                                                                                  \
+        if (n >= HALF_BYTES) {                                                             \
+            add_half_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                            \
+            c += HALF_BYTES;                                                               \
+        }                                                                                  \
+        for (; c < n; c += (int64_t)sizeof(T))                                             \
+            add_T_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                               \
+    }                                                                                      \
     INLINE void lines_##NAME(const struct line_kernel_args *all, int nx, int nv)           \
     {                                                                                      \
         const struct line_kernel_args args = *all, *const g = &args;                       \
-        for (int run = 0, r = 0, to; run < g->runs; r = to) {                              \
+        for (int run = 0, r = 0, to; run < g->runs; r = to, run++) {                       \
             const bool fresh = g->into[run] < 0;                                           \
             const int64_t into = fresh ? ~g->into[run] : g->into[run], n = g->bytes;       \
             char *const out = g->to + into * (int64_t)sizeof(T);                           \
             int64_t c = 0;                                                                 \
             if (g->asks) ask_result(g, run, sizeof(T));                                    \
-            run = run_after(g, run, &to);                                                  \
+            to = g->end ? g->end[run] : run + 1;                                           \
             for (; c + nv * VECTOR_BYTES <= n; c += nv * VECTOR_BYTES)                     \
                 add_vector_##NAME(g, r, to, out, fresh, c, nx, nv, 0);                     \
             for (; nv > 4 && c + 4 * VECTOR_BYTES <= n; c += 4 * VECTOR_BYTES)             \
                 add_vector_##NAME(g, r, to, out, fresh, c, nx, 4, 0);                      \
             for (; nv > 1 && c + VECTOR_BYTES <= n; c += VECTOR_BYTES)                     \
                 add_vector_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                      \
-            if (c < n && n >= VECTOR_BYTES) {                                              \
-                const int skip = (int)(c + VECTOR_BYTES - n) / (int)sizeof(T);             \
-                add_vector_##NAME(g, r, to, out, fresh, n - VECTOR_BYTES, nx, 1, skip);    \
-                continue;                                                                  \
-            }                                                                              \
-            if (c + HALF_BYTES <= n) {                                                     \
-                add_half_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                        \
-                c += HALF_BYTES;                                                           \
-            }                                                                              \
-            for (; c < n; c += (int64_t)sizeof(T))                                         \
-                add_T_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                           \
-        }                                                                                  \
-    }                                                                                      \
-    INLINE void any_##NAME(const struct line_kernel_args *g, int nv)                       \
-    {                                                                                      \
-        if (g->nx == 1) {                                                                  \
-            lines_##NAME(g, 1, nv);                                                        \
-        } else if (g->nx == 2) {                                                           \
-            lines_##NAME(g, 2, nv);                                                        \
-        } else {                                                                           \
-            lines_##NAME(g, NEST_LOADS, nv);                                               \
+            if (c < n) edge_##NAME(all, r, to, out, fresh, c);                             \
         }                                                                                  \
     }                                                                                      \
     static void plain_##NAME(const struct line_kernel_args *g)                             \
     {                                                                                      \
-        any_##NAME(g, 1);                                                                  \
+        lines_##NAME(g, g->nx, 1);                                                         \
     }                                                                                      \
     WIDE static void wide_##NAME(const struct line_kernel_args *g)                         \
     {                                                                                      \
-        any_##NAME(g, SUM_VECTORS);                                                        \
+        if (g->nx == 1) {                                                                  \
+            lines_##NAME(g, 1, MANY);                                                      \
+        } else if (g->nx == 2) {                                                           \
+            lines_##NAME(g, 2, MANY);                                                      \
+        } else {                                                                           \
+            plain_##NAME(g);                                                               \
+        }                                                                                  \
     }
 
 /* On elements and on vectors of them; integers wrap, truth values are any byte but 0. */
@@ -212,14 +206,14 @@ INLINE void least_T_least_F64(double *sum, const double *y)
     *sum = (*sum < *y) | (*sum != *sum) ? *sum : *y;
 }
 
-REAL_LINES(uint8_t, sum_U8, TIMES_OF, SUM_OF)
-REAL_LINES(uint16_t, sum_U16, TIMES_OF, SUM_OF)
-REAL_LINES(uint32_t, sum_U32, TIMES_OF, SUM_OF)
-REAL_LINES(uint64_t, sum_U64, TIMES_OF, SUM_OF)
-REAL_LINES(float, sum_F32, REAL_TIMES_OF, SUM_OF)
-REAL_LINES(double, sum_F64, REAL_TIMES_OF, SUM_OF)
-REAL_LINES(double, least_F64, SUM_OF, LEAST_OF)
-REAL_LINES(uint8_t, any_BOOL, BOTH_OF, ANY_OF)
+REAL_LINES(uint8_t, sum_U8, TIMES_OF, SUM_OF, 2)
+REAL_LINES(uint16_t, sum_U16, TIMES_OF, SUM_OF, 4)
+REAL_LINES(uint32_t, sum_U32, TIMES_OF, SUM_OF, 4)
+REAL_LINES(uint64_t, sum_U64, TIMES_OF, SUM_OF, 4)
+REAL_LINES(float, sum_F32, REAL_TIMES_OF, SUM_OF, 8)
+REAL_LINES(double, sum_F64, REAL_TIMES_OF, SUM_OF, 8)
+REAL_LINES(double, least_F64, SUM_OF, LEAST_OF, 4)
+REAL_LINES(uint8_t, any_BOOL, BOTH_OF, ANY_OF, 2)
 
 /* Complex products by the formula, over vectors; where one has come out as nan in both
  * parts, which C has a closer look at, all of the line's are done by C. */
@@ -247,11 +241,11 @@ REAL_LINES(uint8_t, any_BOOL, BOTH_OF, ANY_OF)
     {                                                                                      \
         const int64_t size = (int64_t)sizeof(T), all = g->bytes / size;                    \
         const int last = g->lines - 1;                                                     \
-        for (int run = 0, r = 0, to; run < g->runs; r = to) {                              \
+        for (int run = 0, r = 0, to; run < g->runs; r = to, run++) {                       \
             const bool fresh = g->into[run] < 0;                                           \
             T *const out = (T *)g->to + (fresh ? ~g->into[run] : g->into[run]);            \
             if (g->asks) ask_result(g, run, sizeof(T));                                    \
-            run = run_after(g, run, &to);                                                  \
+            to = g->end ? g->end[run] : run + 1;                                           \
             for (int64_t c = 0; fresh && c < all; c++)                                     \
                 memcpy(&out[c], &g->none, sizeof(T));                                      \
             for (int k = r; k < to; k++) {                                                 \
@@ -582,9 +576,9 @@ void stage_terms_rows(machine *mc, stage *st, const row_runs *to)
                                  .runs = to->n,
                                  .lines = around->n,
                                  .bytes = width * size,
-                                 .end = to->end,
+                                 .end = to->lone ? NULL : to->end,
                                  .into = to->into,
-                                 .asks = !to->end,
+                                 .asks = to->lone,
                                  .to = to->t->vals,
                                  .room = st->g->scratch,
                                  .none = to->t->fill};
