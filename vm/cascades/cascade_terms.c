@@ -203,7 +203,7 @@ LEAST_LANES(half_least_F64, half_sum_U64)
 LEAST_LANES(vector_least_F64, vector_sum_U64)
 INLINE void least_T_least_F64(double *sum, const double *y)
 {
-    *sum = (*sum < *y) | (*sum != *sum) ? *sum : *y;
+    if (!(*sum < *y) && *sum == *sum) *sum = *y;
 }
 
 REAL_LINES(uint8_t, sum_U8, TIMES_OF, SUM_OF, 2)
