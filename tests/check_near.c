@@ -334,7 +334,7 @@ static const near_case sinks[] = {
      0, false},
     {"rows accumulated where they are appended",
      ROWS3("[e0 e1] format 2 dense(0) compressed(1)", "keep t13, 0, c1 / "), 0, true},
-    {"rows accumulated", ROWS3("[e0 e1] format 2 dense(0) dense(1)", ""), '3', true},
+    {"rows accumulated", ROWS3("[e0 e1] format 2 dense(0) dense(1)", ""), '4', true},
     {"rows accumulated beyond their ends", ROWS3("[e0 e0] format 2 dense(0) dense(1)", ""),
      0, true},
     {"sums accumulated", INTO_SHORT("[e0]"), 0, true},

@@ -38,8 +38,6 @@ static const struct statement {
      "(i,j) -> (i : dense, j : compressed#)", "dense", FEW},
     {"dot_merge", "R(i) = P(j: T(A(i,j), B(i,j)))", "(i,j) -> (i : dense, j : compressed#)",
      "(i,j) -> (i : dense, j : compressed#)", "dense", ALIKE},
-    {"axpy_rows", "R(i,k) = P(j: T(A(i,j), B(j,k)))",
-     "(i,j) -> (i : dense, j : compressed#)", "dense", "dense", THIRDS},
     {"scatter_fiber", "R(i) = P(j: T(A(i,j), B(j)))",
      "(i,j) -> (j : dense, i : compressed#)", "dense", "dense", THIRDS},
     {"dot_into", "R(i) = P(j: T(A(i,j), B(j)))",

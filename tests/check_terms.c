@@ -19,7 +19,13 @@ static const struct statement {
 } statements[] = {
     {"R(i,k) = A(i,j) * X(j,k)", "csc", "dense", true, false, NULL, false},
     {"R(i,k) = X(j,k) * A(i,j)", "coo", "dense", true, false, NULL, false},
-    {"R(i,k) = A(i,j) * X(j,k)", "csr", "dense", false, false, NULL, false},
+    {"R(i,k) = A(i,j) * X(j,k)", "csr", "dense", true, false, NULL, false},
+    {"R(i,k) = A(i,j) * X(j,k)", "csr", "dense", true, false, NULL, true},
+    {"R(i,k) = A(i,j) * v(i) * X(j,k)", "dcsr", "dense", true, false,
+     "(i,j) -> (i : compressed, j : dense)", false},
+    {"R(i,k) = A(i,j) * X(j,k) * Z(i,k)", "csr", "dense", true, true, NULL, false},
+    {"R(i,k) = A(i,j) * X(j,k)", "csr", "(i,j) -> (i : hashed, j : dense)", false, false,
+     NULL, false},
     {"R(i,k) = A(i,j) * X(j,k) * Z(j,k)", "csr", "dense", true, true, "csr", false},
     {"R(i,k) = A(i,j) * conj(X(j,k)) * Z(j,k)", "csr", "dense", false, false, "csr", false},
     {"R(i,k) = A(i,j) * X(j,k)", "csc", "dense", true, false, NULL, true},
@@ -34,7 +40,7 @@ static const struct statement {
     {"R(i,k) = A(i,j) * X(j,k)", "csc", "(i,j) -> (i : hashed, j : dense)", false, false,
      NULL, false},
 };
-static const int widths[] = {2, 4, 8, 9, 31, 32, 65, 150};
+static const int widths[] = {1, 2, 3, 4, 8, 9, 31, 32, 65, 150};
 enum {
     STATEMENTS = sizeof statements / sizeof *statements,
     WIDTHS = sizeof widths / sizeof *widths

@@ -79,12 +79,6 @@ static bool evaluable(const loop_tree *t)
 
 static stc_status run_inner(machine *mc, strip *s, int child);
 
-/* Its kernel is for this pair and the loop around. */
-static bool runs_rows(const nest *ns)
-{
-    return ns->rows[0] || ns->rows[1];
-}
-
 /* A kernel for the loop and the one inside it, if that is all there is. */
 static stc_status find_pair(machine *mc, stage *st, const loop_tree *t)
 {
@@ -92,10 +86,6 @@ static stc_status find_pair(machine *mc, stage *st, const loop_tree *t)
     const uint8_t to = t->child[0]->s.nsink ? t->child[0]->s.sink[0].kind : SINK_STORE;
     if (st->out && to == SINK_STORE) return STC_OK;
     if (nest_match(mc, &t->s, t->child[0], &st->pair)) return mc->cx->diag.status;
-    if (st->pair && !st->out && runs_rows(st->pair)) {
-        nest_free(mc, st->pair);
-        st->pair = NULL;
-    }
     if (!st->pair) return STC_OK;
     st->g = &st->pair->o;
     strip_setup(st->g, &st->own.s);
@@ -187,6 +177,8 @@ static stc_status prepare_sinks(machine *mc, cascade *c)
         stage *st = &c->stage[k];
         st->serial = 0;
         memset(st->column, 0, sizeof st->column);
+        memset(st->spared, 0, sizeof st->spared);
+        st->unread = 0;
         memset(st->turn, 0, sizeof st->turn);
     }
     for (int k = 0; k < c->nstage; k++) {
@@ -214,17 +206,17 @@ static stc_status prepare(machine *mc, cascade *c)
     for (int k = 0; k < c->nstage; k++) {
         stage *st = &c->stage[k];
         if (st->out && st->out->paired) {
-            if (st->out->out && !st->out->rowwise)
-                stage_results_turn(st->out, st->g->s.sink[0].a);
+            if (st->out->out) stage_results_turn(st->out, st->g->s.sink[0].a);
             continue;
         }
         if (make_ready(mc, st)) return mc->cx->diag.status;
         if (st->out) stage_fill_prepare(mc, st);
         if (st->out) stage_lines_prepare(mc, st);
-        if (st->out) stage_late_prepare(mc, st);
-        st->rowwise = st->paired && runs_rows(st->pair) && stage_rows_prepare(mc, st);
-        if (st->paired && runs_rows(st->pair)) st->paired = st->rowwise;
+        if (st->out) stage_rows_prepare(mc, st);
     }
+    for (int k = 0; k < c->nstage; k++)
+        if (c->stage[k].out && !c->stage[k].out->paired)
+            stage_late_prepare(mc, &c->stage[k]);
     return STC_OK;
 }
 
@@ -256,16 +248,16 @@ static void count_fibers(machine *mc, const stage *st)
 static stc_status stage_run(machine *mc, stage *st)
 {
     strip *g = st->g;
-    bool more = true;
+    bool more = true, done = false;
     g->entered = false;
-    if (st->rowwise) return stage_rows_run(mc, st);
+    if (st->rowwise && stage_rows_run(mc, st, &done)) return mc->cx->diag.status;
+    if (done) return STC_OK;
     stage_fill_start(st);
     stage_ends_prepare(st);
     stage_reductions_start(st);
     if (mc->profile) count_fibers(mc, st);
     if (st->copies && stage_share(mc, st)) return mc->cx->diag.status;
     if (stage_whole(st)) {
-        bool done;
         if (stage_copy(mc, st, &done)) return mc->cx->diag.status;
         more = !done;
     }

@@ -74,11 +74,10 @@ typedef struct stage_sink {
 } stage_sink;
 
 struct stage {
-    strip *g;     /* its strip: own, or that of the pair          */
-    nest *pair;   /* a kernel for this loop and the one inside it */
-    bool paired;  /* in this run                                  */
-    bool rowwise; /* … and the kernel goes through its fibers too */
-    bool plain;   /* paired in the last run, and all that there is */
+    strip *g;    /* its strip: own, or that of the pair          */
+    nest *pair;  /* a kernel for this loop and the one inside it */
+    bool paired; /* in this run                                  */
+    bool plain;  /* paired in the last run, and all that there is */
     cascade *all;
     stage *out; /* the loop around */
     nest_links link;
@@ -107,7 +106,9 @@ struct stage {
     bool stepped;     /* this string was                          */
     bool faultless;   /* nothing in it or in the loops inside can fail */
     int most;         /* elements of a long lane in a string: fewer while lanes end early */
-    bool lined, lines;  /* its strings may be lines; this one is: cascade_lines.c */
+    bool linear;      /* nothing in it but lines: cascade_lines.c               */
+    bool rowwise;     /* … which need no string: cascade_rows.c                 */
+    bool lined, lines;  /* its strings may be lines; this one is                  */
     bool whole;         /* … none of them cut, in lanes that follow each other    */
     struct line_terms { /* what is added to lines at once: cascade_terms.c          */
         const struct line_kernel *kernel; /* NULL: it isn't like that                */
@@ -130,6 +131,10 @@ struct stage {
     bool same;                     /* they all have the same                   */
     int64_t serial;                /* of the strip's first lane                */
     bool read[PLACE_MAX];          /* places whose columns somebody reads                */
+    /* for a loop inside whose lines need no string: places that it does without; located
+     * ones of which it needs but coordinates, in this string; nodes that it reads itself */
+    bool spared[PLACE_MAX], bare[PLACE_MAX];
+    uint64_t unread;
     /* sinks */
     bool column[PLACE_MAX]; /* places in results whose positions are a column     */
     bool turn[PLACE_MAX];   /* places in results that cursors stand at, lane by lane */
@@ -137,7 +142,6 @@ struct stage {
     /* as many as there are; set up when they are of use */
     stage_walk walk[WALK_MAX];
     stage_sink sink[SINK_MAX];
-    nest_rows rows;
     strip own;
 };
 
@@ -193,8 +197,22 @@ bool stage_lines_locate(const stage *st, column *c, const column *up, const colu
 
 /* cascade_terms.c: when linked; a string of lines to lines of a result. */
 void stage_terms_match(const machine *mc, stage *st);
+uint64_t stage_terms_bare(const machine *mc, const stage *st);
+/* Whether positions of lines have 32 bits: it can't do with others. */
+bool stage_terms_fit(const machine *mc, const stage *st);
 void stage_terms_prepare(machine *mc, stage *st);
 void stage_terms_add(machine *mc, stage *st, void *to, const int64_t *into);
+
+/* Where lines of lanes go: those of runs of lanes, to the elements of t from `into` on; ~
+ * that: nothing was written there yet. */
+typedef struct row_runs {
+    tensor *t;
+    int n;
+    int64_t *into;
+    int *end;
+    bool lone; /* a run is a lane, whatever `end` says */
+} row_runs;
+void stage_terms_rows(machine *mc, stage *st, const row_runs *to);
 
 /* cascade_keys.c. start: sets `keyed` for the lanes from `lane` up to `lanes`. */
 bool stage_keyable(const stage *st);
@@ -227,9 +245,11 @@ static inline const place *stage_opened(const stage *st, const stage_walk *w)
     return &st->out->g->s.place[st->link.up[w->place]];
 }
 
-/* cascade_rows.c: a pair whose fibers are gone through by its kernel. */
-bool stage_rows_prepare(machine *mc, stage *st);
-stc_status stage_rows_run(machine *mc, stage *st);
+/* cascade_rows.c: whether lines of this run need no string; … nor coordinates of the loop
+ * around; adds all of a strip's, or does nothing. */
+void stage_rows_prepare(const machine *mc, stage *st);
+bool stage_rows_late(const stage *st);
+stc_status stage_rows_run(machine *mc, stage *st, bool *done);
 
 /* Whether so many elements come in long runs of one lane: what these have from it is
  * written a run at a time then. */

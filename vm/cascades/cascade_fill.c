@@ -569,6 +569,7 @@ stc_status stage_fill(machine *mc, stage *st, bool *more)
     if (st->windowed && !st->stepped) stage_windows_places(st, n);
     if (st->simple != SIMPLE_FIBERS) set_forms(st, n, fibers);
     if (st->keyed) set_full(st);
+    if (st->unread && g->place[st->walk[0].place].form == COL_STEP) g->unread = st->unread;
     g->n = n;
     st->serial += STRIP;
     *more = st->open || st->lane < st->out->g->n;

@@ -13,6 +13,17 @@
 #include "../nest/fibers.h"
 #include <string.h>
 
+/* Whether a loop inside reads below a place that the loops around have. */
+static bool reads_below(const stage *st)
+{
+    const stage *in = st->nchild ? st->child[0] : NULL;
+    for (int k = 1; in && k <= in->g->s.l->merge->count; k++) {
+        const place *up = &st->g->s.place[in->link.up[k]];
+        if (up->kind == PLACE_GIVEN && up->varies) return true;
+    }
+    return false;
+}
+
 /* Whether an element's value is made of coordinates or places that the loops around have.
  */
 static bool reads_around(const loop_summary *s)
@@ -74,16 +85,17 @@ void stage_late_match(stage *st)
 {
     const loop_summary *s = &st->g->s;
     const merge_desc *m = s->l->merge;
-    st->late_body = st->out && !st->pair && !st->nchild && st->faultless && !st->g->masks &&
-                    walks_one(m);
+    st->late_body = st->out && !st->pair && st->nchild < 2 && st->faultless &&
+                    !st->g->masks && walks_one(m);
     if (!st->late_body) return;
-    st->late_apart = !reads_around(s);
+    st->late_apart = !reads_around(s) && !reads_below(st);
     st->late_rows = needs_lanes(st);
     st->late_given = given_values(s);
     for (int k = 1; k < s->nicol; k++)
         st->late_body &= !s->icol[k].varies || s->icol[k].kind == ICOL_GIVEN;
     for (int k = 0; k < s->nstep; k++)
-        st->late_body &= s->step[k].kind == STEP_NODE || s->step[k].kind == STEP_PLACE;
+        st->late_body &= s->step[k].kind == STEP_NODE || s->step[k].kind == STEP_PLACE ||
+                         s->step[k].kind == STEP_INNER;
     for (int k = 1; k < s->nplace; k++)
         st->late_body &= late_place(&s->place[k]);
     for (int k = 0; k < s->nnode; k++) {
@@ -99,7 +111,8 @@ void stage_late_prepare(const machine *mc, stage *st)
 {
     const loop_summary *s = &st->g->s;
     const stage_walk *w = &st->walk[0];
-    st->copies = st->late_body && w->t.stride == w->t.width;
+    st->copies = st->late_body && w->t.stride == w->t.width &&
+                 (!st->nchild || stage_rows_late(st->child[0]));
     st->late = st->shares = false;
     st->late_sums = true;
     for (int k = 0; st->copies && k < s->nsink; k++) {
@@ -111,7 +124,7 @@ void stage_late_prepare(const machine *mc, stage *st)
     }
     for (int k = 2; st->copies && k < s->nplace; k++) {
         const place *p = &s->place[k];
-        if (!p->varies || p->kind == PLACE_OPERAND) continue;
+        if (!p->varies || p->kind == PLACE_OPERAND || st->spared[k]) continue;
         if (p->kind == PLACE_GIVEN) {
             const place *x = &st->out->g->s.place[st->link.up[k]];
             st->copies &= x->kind != PLACE_AT || !st->out->column[st->link.up[k]];

@@ -42,8 +42,7 @@ static bool lined_place(const stage *st, int id)
     if (x->kind == PLACE_GIVEN) return true;
     if (x->kind == PLACE_OPERAND) return m->operand[x->operand].coef == 1;
     const place *up = &s->place[x->up];
-    return x->kind == PLACE_AT && st->column[id] && x->icol == 0 &&
-           (!up->varies || up->kind == PLACE_GIVEN);
+    return x->kind == PLACE_AT && x->icol == 0 && (!up->varies || up->kind == PLACE_GIVEN);
 }
 
 /* A workspace has a line if it has a place for each of its coordinates. */
@@ -64,24 +63,34 @@ static bool lined_sink(const machine *mc, const stage *st, int k)
            st->sink[k].way == SINK_BY_PLACE && st->g->s.place[x->b].kind == PLACE_AT;
 }
 
+/* Whether the body has nothing but lines, wherever they go. */
+static bool linear(const stage *st)
+{
+    const loop_summary *s = &st->g->s;
+    bool so = !st->nwalk && !st->known && !st->nchild && !st->g->masks;
+    for (int k = 1; so && k < s->nicol; k++)
+        so = !s->icol[k].varies;
+    for (int k = 1; so && k < s->nplace; k++)
+        so = lined_place(st, k);
+    for (int k = 0; so && k < s->nnode; k++)
+        so = s->node[k].kind == NODE_GIVEN || plain_node(s, &s->node[k]);
+    for (int k = 0; so && k < s->nstep; k++)
+        so = s->step[k].kind == STEP_NODE ||
+             (s->step[k].kind == STEP_PLACE && s->place[s->step[k].a].kind == PLACE_AT);
+    return so;
+}
+
 void stage_lines_prepare(machine *mc, stage *st)
 {
     const loop_summary *s = &st->g->s;
-    st->lined = !st->nwalk && !st->known && !st->nchild && !st->g->masks &&
-                st->hi - st->lo >= (st->terms.kernel ? TERM_LEAST : LINE_LEAST);
-    for (int k = 1; st->lined && k < s->nicol; k++)
-        st->lined = !s->icol[k].varies;
+    st->linear = linear(st) && (!st->terms.kernel || stage_terms_fit(mc, st));
+    st->lined =
+        st->linear && st->hi - st->lo >= (st->terms.kernel ? TERM_LEAST : LINE_LEAST);
     for (int k = 1; st->lined && k < s->nplace; k++)
-        st->lined = lined_place(st, k);
-    for (int k = 0; st->lined && k < s->nnode; k++)
-        st->lined = s->node[k].kind == NODE_GIVEN || plain_node(s, &s->node[k]);
-    for (int k = 0; st->lined && k < s->nstep; k++)
-        st->lined =
-            s->step[k].kind == STEP_NODE ||
-            (s->step[k].kind == STEP_PLACE && s->place[s->step[k].a].kind == PLACE_AT);
+        st->lined = !s->place[k].varies || s->place[k].kind != PLACE_AT || st->column[k];
     for (int k = 0; st->lined && k < s->nsink; k++)
         st->lined = lined_sink(mc, st, k);
-    if (st->lined && st->terms.kernel) stage_terms_prepare(mc, st);
+    if (st->linear && st->terms.kernel) stage_terms_prepare(mc, st);
 }
 
 /* ---- strings ------------------------------------------------------------------------ */

@@ -39,8 +39,15 @@ static void spell_rows(stage *st)
 
 void stage_late_spell(stage *st)
 {
+    const int64_t *i = st->g->icol[0].data;
     stage_coords(st, st->g->icol[0].data, st->g->n, 0);
     spell_rows(st);
+    for (int id = 1; id <= st->g->s.l->merge->count; id++) {
+        column *c = &st->g->place[id];
+        for (int k = 0; st->bare[id] && k < st->g->n; k++)
+            c->data[k] = i[k] + c->base;
+        st->bare[id] = false;
+    }
     st->late = false;
 }
 

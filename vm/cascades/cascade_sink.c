@@ -346,7 +346,6 @@ stc_status stage_append_places(machine *mc, slot *r, stage *from, stage_sink *to
             return mc->cx->diag.status;
         }
     }
-    if (own != &list[last]) element_places(&list[last], own);
     return STC_OK;
 }
 
@@ -359,6 +358,7 @@ static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sin
     const bool steps = ends_at(st, to, to->nrung) && !to->rung[to->nrung - 1].insert;
     if (stage_append_places(mc, &mc->slot[x->a], st, to, to->nrung, !steps))
         return mc->cx->diag.status;
+    if (!ends_at(st, to, to->nrung)) element_places(&st->all->list[to->nrung - 1], own);
     const column at = {
         .form = steps ? COL_STEP : COL_ARRAY, .base = own->pos[0], .data = own->pos};
     return put_values(mc, st, x, &at);

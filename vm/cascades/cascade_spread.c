@@ -130,7 +130,8 @@ void stage_spread(machine *mc, stage *st)
         }
     }
     for (int k = 1 + s->l->merge->count; !apart && k < s->nplace; k++)
-        if (st->read[k] && given(st, k) && !st->lines) spread_place(st, k);
+        if (st->read[k] && !st->spared[k] && given(st, k) && !st->lines)
+            spread_place(st, k);
     for (int k = 0; k < s->nnode; k++)
         if (s->node[k].kind == NODE_GIVEN && st->link.node[k] != UNLINKED &&
             s->node[k].uses && !(st->g->unread >> k & 1))
@@ -260,15 +261,19 @@ static void locate_each(const stage *st, const located *x, column *c)
     c->full = any >= 0;
 }
 
-/* Coordinates that aren't written out become positions on the way. False: they can't. */
-static bool locate_late(const stage *st, const located *x, column *c)
+/* Coordinates that aren't written out become positions on the way, unless those are for who
+ * reads the coordinates himself. False: they can't. */
+static bool locate_late(stage *st, int id, const located *x, column *c)
 {
     const int64_t rows = x->hi - x->lo;
     int64_t up, any = 0;
+    st->bare[id] = false;
     if (!covers(st, x)) return false;
     if (one_above(st, x->up, &up)) {
         if (up < 0) return false;
-        stage_coords(st, c->data, st->g->n, up * rows - x->lo);
+        c->base = up * rows - x->lo;
+        st->bare[id] = st->spared[id] && st->g->place[st->walk[0].place].form == COL_STEP;
+        if (!st->bare[id]) stage_coords(st, c->data, st->g->n, up * rows - x->lo);
     } else {
         stage_coords(st, c->data, st->g->n, -x->lo);
         for (int e = 0; e < st->g->n; e++) {
@@ -328,7 +333,7 @@ static bool locate(machine *mc, stage *st, int b)
     x.lo = t.lo;
     x.hi = t.hi;
     c->ranged = false;
-    if (st->late && t.shape == VIEW_RANGE && locate_late(st, &x, c)) return true;
+    if (st->late && t.shape == VIEW_RANGE && locate_late(st, id, &x, c)) return true;
     if (st->late) stage_late_spell(st);
     if (t.shape != VIEW_RANGE) {
         locate_any(mc, st, id, lv, &x);

@@ -1,15 +1,17 @@
 /* cascade_terms.c: terms of lines added to lines of a result, or of a workspace that has a
  * place for each coordinate, in one pass and in the elements' own type.
  *
- * Where a string is one of lines (cascade_lines.c) and what is accumulated is a product of
- * scalars, one a line, and of lines of operands, then nothing of it need be a column of its
- * own: what is multiplied is read where it lies, and added where it goes. Integers wrap, so
- * that the low bits of a sum of products are those of the sum of their factors' low bits:
- * elements of any width are computed in that width. Operands of another type that are read
- * again and again are converted as a whole (../strips/strip_retype.c). Factors that are
- * neither (functions of lines) are columns as usual, and so are others until then.
+ * Where what is accumulated is a product of scalars, one a line, and of lines of operands,
+ * then nothing of it need be a column of its own: what is multiplied is read where it lies,
+ * and added where it goes. The sums of as many columns as fit stay in registers for all
+ * lines that follow each other and go to one line of the result. Integers wrap, so that the
+ * low bits of a sum of products are those of the sum of their factors' low bits: elements
+ * of any width are computed in that width. Operands of another type that are read again and
+ * again are converted as a whole (../strips/strip_retype.c). Factors that are neither
+ * (functions of lines) are columns as usual, and so are others until then.
  *
- * Takes a stage of the cascade; matched when it is linked, run in place of the sink.
+ * Takes a stage of the cascade; matched when it is linked. Lines are those of a string
+ * (cascade_lines.c), or of lanes of the loop around (cascade_rows.c).
  */
 #include "../core/ahead.h"
 #include "cascade.h"
@@ -17,109 +19,155 @@
 #include <string.h>
 
 /* Lines that are asked for ahead: they come from all over memory. */
-enum { LINES_AHEAD = 6 };
+enum { LINES_AHEAD = 8 };
 
-/* Lines of a string, as a kernel sees them: element k of line r goes from row[j][at[j][r] +
- * k] and scale[r] to to[into[r] + k]. */
+/* Lines from memory: number k begins at `base` + at[k] * by. */
+typedef struct line_source {
+    const char *base;
+    const int32_t *at;
+    int64_t by;
+} line_source;
+
+/* Lines of `bytes`, as a kernel sees them: products of x[…] and the scalar at scale + k *
+ * by go to a line of the result, which begins at element into[run]; ~ that: nothing was
+ * written there yet. */
 struct line_kernel_args {
-    int lines, nrow;
-    const int *end;
-    void *to, *room; /* room: for a line's products, if they are complex */
+    line_source x[NEST_LOADS];
+    int nx, runs, lines;
+    int64_t bytes;
+    const int *end; /* of each run: lines; NULL: they are one each */
     const int64_t *into;
-    const void *scale;
-    const void *row[NEST_LOADS];
-    const int64_t *at[NEST_LOADS];
+    const char *scale;
+    int64_t by;
+    char *to;
+    void *room; /* for a line's products, if they are complex */
+    value none; /* what is in new lines */
+    bool far;   /* lines are worth asking for ahead */
+    bool asks;  /* so are those of the result       */
 };
 
 /* ---- kernels ------------------------------------------------------------------------ */
 
-enum { VECTOR_BYTES = 32, SUM_VECTORS = 4 };
+enum { VECTOR_BYTES = 32, HALF_BYTES = 16, SUM_VECTORS = 8 };
 
-/* Lines that follow each other and go to one line of the result: from line r on, up to
- * the one that is given back. */
-INLINE int lines_together(const struct line_kernel_args *g, int r, int n)
+INLINE const char *line_at(const line_source *x, int k)
 {
-    const int64_t into = g->into[r];
-    for (int from = g->end[r++]; r < g->lines; from = g->end[r++])
-        if (g->into[r] != into || g->end[r] - from != n) break;
-    return r;
+    return x->base + x->at[k] * x->by;
 }
 
-/* Columns c … of the line of `base` at which a line further on is are asked for. */
-INLINE void ask_line(const struct line_kernel_args *g, const void *base, const int64_t *at,
-                     int r, int64_t c, int64_t size, int bytes)
+/* Lines further on than number k, so many bytes of each from c on. */
+INLINE void ask_lines(const struct line_kernel_args *g, int k, int last, int64_t c,
+                      int64_t bytes, int nx)
 {
-    const int64_t from = at[r + LINES_AHEAD < g->lines ? r + LINES_AHEAD : r] + c;
-    fetch((const char *)base + from * size, bytes);
+    const int ahead = k + LINES_AHEAD < last ? k + LINES_AHEAD : last;
+    for (int j = 0; j < nx; j++)
+        fetch(line_at(&g->x[j], ahead) + c, bytes);
 }
 
-/* Products of a line's elements from column c on, of type X: T, or a vector of them. */
-#define PRODUCT(T, X, TERM, g, r, c, s, y)                                                 \
-    X y = *(const X *)((const T *)(g)->row[0] + (g)->at[0][r] + (c));                      \
-    for (int j_ = 1; j_ < nx; j_++)                                                        \
-        y = TERM(X, y, *(const X *)((const T *)(g)->row[j_] + (g)->at[j_][r] + (c)));      \
-    y = TERM(X, s, y);
+/* The line of the result that some run further on goes to. */
+INLINE void ask_result(const struct line_kernel_args *g, int run, int64_t size)
+{
+    const int ahead = run + LINES_AHEAD < g->runs ? run + LINES_AHEAD : g->runs - 1;
+    const int64_t into = g->into[ahead];
+    fetch(g->to + (into < 0 ? ~into : into) * size, g->bytes);
+}
 
-/* Columns [c, end) of lines [r, to), nv vectors at a time; where they stop. The sums of so
- * many columns stay in registers for all of these lines. */
-#define REAL_LINES(T, NAME, TERM, FOLD)                                                    \
+/* Columns from byte c on of lines [r, to), nv times V, which is T or a vector of them; the
+ * first `skip` of these are left as they are. */
+#define COLUMNS(T, V, TERM, FOLD)                                                          \
+    INLINE void add_##V(const struct line_kernel_args *g, int r, int to, char *out,        \
+                        bool fresh, int64_t c, int nx, int nv, int skip)                   \
+    {                                                                                      \
+        V *const o = (V *)(out + c), sum[SUM_VECTORS];                                     \
+        const int last = g->lines - 1;                                                     \
+        T none;                                                                            \
+        memcpy(&none, &g->none, sizeof none);                                              \
+        for (int v = 0; v < nv; v++)                                                       \
+            sum[v] = fresh ? (V)(none - (V){0}) : o[v];                                    \
+        for (int k = r; k < to; k++) {                                                     \
+            const T s = *(const T *)(g->scale + k * g->by);                                \
+            if (g->far) ask_lines(g, k, last, c, nv *(int64_t)sizeof(V), nx);              \
+            const V *x[NEST_LOADS];                                                        \
+            for (int j = 0; j < nx; j++)                                                   \
+                x[j] = (const V *)(line_at(&g->x[j], k) + c);                              \
+            for (int v = 0; v < nv; v++) {                                                 \
+                V y = TERM(V, s, x[0][v]);                                                 \
+                for (int j = 1; j < nx; j++)                                               \
+                    y = TERM(V, y, x[j][v]);                                               \
+                sum[v] = FOLD(V, sum[v], y);                                               \
+            }                                                                              \
+        }                                                                                  \
+        if (skip) {                                                                        \
+            for (int e = skip; e < (int)(sizeof(V) / sizeof(T)); e++)                      \
+                ((T *)o)[e] = ((const T *)sum)[e];                                         \
+            return;                                                                        \
+        }                                                                                  \
+        for (int v = 0; v < nv; v++)                                                       \
+            o[v] = sum[v];                                                                 \
+    }
+
+#define LINE_TYPES(T, NAME)                                                                \
+    typedef T T_##NAME;                                                                    \
+    typedef T half_##NAME                                                                  \
+        __attribute__((vector_size(HALF_BYTES), aligned(sizeof(T)), may_alias));           \
     typedef T vector_##NAME                                                                \
-        __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));         \
-    INLINE int columns_##NAME(const struct line_kernel_args *g, int r, int to, int c,      \
-                              int end, int nx, int nv)                                     \
+        __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+
+/* edge: what is left of a line from c on, which isn't a vector: one that reaches back, or
+ * less. nx and nv are known where lines are inlined. */
+#define REAL_LINES(T, NAME, TERM, FOLD, MANY)                                              \
+    COLUMNS(T, T_##NAME, TERM, FOLD)                                                       \
+    COLUMNS(T, half_##NAME, TERM, FOLD)                                                    \
+    COLUMNS(T, vector_##NAME, TERM, FOLD)                                                  \
+    static void edge_##NAME(const struct line_kernel_args *g, int r, int to, char *out,    \
+                            bool fresh, int64_t c)                                         \
     {                                                                                      \
-        enum { LANES = VECTOR_BYTES / sizeof(T) };                                         \
-        for (; c + nv * LANES <= end; c += nv * LANES) {                                   \
-            vector_##NAME *out = (vector_##NAME *)((T *)g->to + g->into[r] + c);           \
-            vector_##NAME sum[SUM_VECTORS];                                                \
-            for (int v = 0; v < nv; v++)                                                   \
-                sum[v] = out[v];                                                           \
-            for (int k = r; k < to; k++) {                                                 \
-                const T s = ((const T *)g->scale)[k];                                      \
-                ask_line(g, g->row[0], g->at[0], k, c, sizeof(T), nv *VECTOR_BYTES);       \
-                for (int v = 0; v < nv; v++) {                                             \
-                    PRODUCT(T, vector_##NAME, TERM, g, k, c + v * LANES, s, y)             \
-                    sum[v] = FOLD(vector_##NAME, sum[v], y);                               \
-                }                                                                          \
-            }                                                                              \
-            for (int v = 0; v < nv; v++)                                                   \
-                out[v] = sum[v];                                                           \
+        const int64_t n = g->bytes;                                                        \
+        const int nx = g->nx;                                                              \
+        if (n >= VECTOR_BYTES) {                                                           \
+            const int skip = (int)(c + VECTOR_BYTES - n) / (int)sizeof(T);                 \
+            add_vector_##NAME(g, r, to, out, fresh, n - VECTOR_BYTES, nx, 1, skip);        \
+            return;                                                                        \
         }                                                                                  \
-        return c;                                                                          \
-    }                                                                                      \
-    INLINE void lines_##NAME(const struct line_kernel_args *g, int nx, int nv)             \
-    {                                                                                      \
-        for (int r = 0, from = 0, to; r < g->lines; from = g->end[to - 1], r = to) {       \
-            const int n = g->end[r] - from;                                                \
-            to = lines_together(g, r, n);                                                  \
-            ask_line(g, g->to, g->into, to - 1, 0, sizeof(T), n * (int)sizeof(T));         \
-            int c = columns_##NAME(g, r, to, 0, n, nx, nv);                                \
-            if (nv > 1) c = columns_##NAME(g, r, to, c, n, nx, 1);                         \
-            for (int k = r; c < n && k < to; k++) {                                        \
-                T *restrict out = (T *)g->to + g->into[k];                                 \
-                const T s = ((const T *)g->scale)[k];                                      \
-                for (int e = c; e < n; e++) {                                              \
-                    PRODUCT(T, T, TERM, g, k, e, s, y)                                     \
-                    out[e] = FOLD(T, out[e], y);                                           \
-                }                                                                          \
-            }                                                                              \
+        if (n >= HALF_BYTES) {                                                             \
+            add_half_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                            \
+            c += HALF_BYTES;                                                               \
         }                                                                                  \
+        for (; c < n; c += (int64_t)sizeof(T))                                             \
+            add_T_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                               \
     }                                                                                      \
-    INLINE void any_##NAME(const struct line_kernel_args *g, int nv)                       \
+    INLINE void lines_##NAME(const struct line_kernel_args *all, int nx, int nv)           \
     {                                                                                      \
-        if (g->nrow == 1) {                                                                \
-            lines_##NAME(g, 1, nv);                                                        \
-        } else {                                                                           \
-            lines_##NAME(g, g->nrow, nv);                                                  \
+        const struct line_kernel_args args = *all, *const g = &args;                       \
+        for (int run = 0, r = 0, to; run < g->runs; r = to, run++) {                       \
+            const bool fresh = g->into[run] < 0;                                           \
+            const int64_t into = fresh ? ~g->into[run] : g->into[run], n = g->bytes;       \
+            char *const out = g->to + into * (int64_t)sizeof(T);                           \
+            int64_t c = 0;                                                                 \
+            if (g->asks) ask_result(g, run, sizeof(T));                                    \
+            to = g->end ? g->end[run] : run + 1;                                           \
+            for (; c + nv * VECTOR_BYTES <= n; c += nv * VECTOR_BYTES)                     \
+                add_vector_##NAME(g, r, to, out, fresh, c, nx, nv, 0);                     \
+            for (; nv > 4 && c + 4 * VECTOR_BYTES <= n; c += 4 * VECTOR_BYTES)             \
+                add_vector_##NAME(g, r, to, out, fresh, c, nx, 4, 0);                      \
+            for (; nv > 1 && c + VECTOR_BYTES <= n; c += VECTOR_BYTES)                     \
+                add_vector_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                      \
+            if (c < n) edge_##NAME(all, r, to, out, fresh, c);                             \
         }                                                                                  \
     }                                                                                      \
     static void plain_##NAME(const struct line_kernel_args *g)                             \
     {                                                                                      \
-        any_##NAME(g, 1);                                                                  \
+        lines_##NAME(g, g->nx, 1);                                                         \
     }                                                                                      \
     WIDE static void wide_##NAME(const struct line_kernel_args *g)                         \
     {                                                                                      \
-        any_##NAME(g, SUM_VECTORS);                                                        \
+        if (g->nx == 1) {                                                                  \
+            lines_##NAME(g, 1, MANY);                                                      \
+        } else if (g->nx == 2) {                                                           \
+            lines_##NAME(g, 2, MANY);                                                      \
+        } else {                                                                           \
+            plain_##NAME(g);                                                               \
+        }                                                                                  \
     }
 
 /* On elements and on vectors of them; integers wrap, truth values are any byte but 0. */
@@ -129,40 +177,84 @@ INLINE void ask_line(const struct line_kernel_args *g, const void *base, const i
 #define BOTH_OF(X, a, b) ((X)((a) * (X)(((b) != 0) & 1)))
 #define ANY_OF(X, a, b) ((X)((((a) | (b)) != 0) & 1))
 
-REAL_LINES(uint8_t, sum_U8, TIMES_OF, SUM_OF)
-REAL_LINES(uint16_t, sum_U16, TIMES_OF, SUM_OF)
-REAL_LINES(uint32_t, sum_U32, TIMES_OF, SUM_OF)
-REAL_LINES(uint64_t, sum_U64, TIMES_OF, SUM_OF)
-REAL_LINES(float, sum_F32, REAL_TIMES_OF, SUM_OF)
-REAL_LINES(double, sum_F64, REAL_TIMES_OF, SUM_OF)
-REAL_LINES(uint8_t, any_BOOL, BOTH_OF, ANY_OF)
+/* *sum = the least of it and y, as FN_MIN_F64 has it: nan wins. */
+#define LEAST_LANES(V, I)                                                                  \
+    INLINE void least_##V(V *sum, const V *y)                                              \
+    {                                                                                      \
+        const I keep = (I)((*sum < *y) | (*sum != *sum));                                  \
+        *sum = (V)((keep & (I)*sum) | (~keep & (I)*y));                                    \
+    }
+#define LEAST_OF(X, a, b)                                                                  \
+    ({                                                                                     \
+        X least_ = (a);                                                                    \
+        const X y_ = (b);                                                                  \
+        least_##X(&least_, &y_);                                                           \
+        least_;                                                                            \
+    })
+LINE_TYPES(uint8_t, sum_U8)
+LINE_TYPES(uint16_t, sum_U16)
+LINE_TYPES(uint32_t, sum_U32)
+LINE_TYPES(uint64_t, sum_U64)
+LINE_TYPES(float, sum_F32)
+LINE_TYPES(double, sum_F64)
+LINE_TYPES(double, least_F64)
+LINE_TYPES(uint8_t, any_BOOL)
+LEAST_LANES(half_least_F64, half_sum_U64)
+LEAST_LANES(vector_least_F64, vector_sum_U64)
+INLINE void least_T_least_F64(double *sum, const double *y)
+{
+    if (!(*sum < *y) && *sum == *sum) *sum = *y;
+}
+
+REAL_LINES(uint8_t, sum_U8, TIMES_OF, SUM_OF, 2)
+REAL_LINES(uint16_t, sum_U16, TIMES_OF, SUM_OF, 4)
+REAL_LINES(uint32_t, sum_U32, TIMES_OF, SUM_OF, 4)
+REAL_LINES(uint64_t, sum_U64, TIMES_OF, SUM_OF, 4)
+REAL_LINES(float, sum_F32, REAL_TIMES_OF, SUM_OF, 8)
+REAL_LINES(double, sum_F64, REAL_TIMES_OF, SUM_OF, 8)
+REAL_LINES(double, least_F64, SUM_OF, LEAST_OF, 4)
+REAL_LINES(uint8_t, any_BOOL, BOTH_OF, ANY_OF, 2)
 
 /* Complex products by the formula, over vectors; where one has come out as nan in both
  * parts, which C has a closer look at, all of the line's are done by C. */
 #define COMPLEX_LINES(T, PART, NAME)                                                       \
+    INLINE void line_##NAME(T *restrict to, const T *restrict x, T s, int n,               \
+                            T *restrict y)                                                 \
+    {                                                                                      \
+        const PART re = ((const PART *)&s)[0], im = ((const PART *)&s)[1];                 \
+        const PART *restrict p = (const PART *)x;                                          \
+        PART *restrict q = (PART *)y;                                                      \
+        int nan = 0;                                                                       \
+        for (int k = 0; k < n; k++) {                                                      \
+            const PART a = re * p[2 * k] - im * p[2 * k + 1];                              \
+            const PART b = re * p[2 * k + 1] + im * p[2 * k];                              \
+            nan |= (a != a) & (b != b);                                                    \
+            q[2 * k] = a;                                                                  \
+            q[2 * k + 1] = b;                                                              \
+        }                                                                                  \
+        for (int k = 0; nan && k < n; k++)                                                 \
+            y[k] = s * x[k];                                                               \
+        for (int k = 0; k < n; k++)                                                        \
+            to[k] += y[k];                                                                 \
+    }                                                                                      \
     INLINE void lines_##NAME(const struct line_kernel_args *g)                             \
     {                                                                                      \
-        for (int r = 0, from = 0; r < g->lines; from = g->end[r++]) {                      \
-            const int n = g->end[r] - from;                                                \
-            const T s = ((const T *)g->scale)[r];                                          \
-            const PART re = ((const PART *)&s)[0], im = ((const PART *)&s)[1];             \
-            const T *restrict x = (const T *)g->row[0] + g->at[0][r];                      \
-            T *restrict to = (T *)g->to + g->into[r], *restrict y = g->room;               \
-            const PART *restrict p = (const PART *)x;                                      \
-            PART *restrict q = (PART *)y;                                                  \
-            int nan = 0;                                                                   \
-            ask_line(g, g->row[0], g->at[0], r, 0, sizeof(T), n *(int)sizeof(T));          \
-            for (int k = 0; k < n; k++) {                                                  \
-                const PART a = re * p[2 * k] - im * p[2 * k + 1];                          \
-                const PART b = re * p[2 * k + 1] + im * p[2 * k];                          \
-                nan |= (a != a) & (b != b);                                                \
-                q[2 * k] = a;                                                              \
-                q[2 * k + 1] = b;                                                          \
+        const int64_t size = (int64_t)sizeof(T), all = g->bytes / size;                    \
+        const int last = g->lines - 1;                                                     \
+        for (int run = 0, r = 0, to; run < g->runs; r = to, run++) {                       \
+            const bool fresh = g->into[run] < 0;                                           \
+            T *const out = (T *)g->to + (fresh ? ~g->into[run] : g->into[run]);            \
+            if (g->asks) ask_result(g, run, sizeof(T));                                    \
+            to = g->end ? g->end[run] : run + 1;                                           \
+            for (int64_t c = 0; fresh && c < all; c++)                                     \
+                memcpy(&out[c], &g->none, sizeof(T));                                      \
+            for (int k = r; k < to; k++) {                                                 \
+                const T *const x = (const T *)line_at(&g->x[0], k);                        \
+                if (g->far) ask_lines(g, k, last, 0, g->bytes, 1);                         \
+                for (int64_t c = 0; c < all; c += STRIP)                                   \
+                    line_##NAME(out + c, x + c, *(const T *)(g->scale + k * g->by),        \
+                                (int)(all - c < STRIP ? all - c : STRIP), g->room);        \
             }                                                                              \
-            for (int k = 0; nan && k < n; k++)                                             \
-                y[k] = s * x[k];                                                           \
-            for (int k = 0; k < n; k++)                                                    \
-                to[k] += y[k];                                                             \
         }                                                                                  \
     }                                                                                      \
     static void plain_##NAME(const struct line_kernel_args *g)                             \
@@ -203,6 +295,7 @@ static const line_kernel kernels[] = {
     KERNEL_ROW(ADD, MUL, F64, NEST_LOADS, sum_F64),
     KERNEL_ROW(ADD, MUL, C64, 1, sum_C64),
     KERNEL_ROW(ADD, MUL, C128, 1, sum_C128),
+    KERNEL_ROW(MIN, ADD, F64, NEST_LOADS, least_F64),
     KERNEL_ROW(OR, MUL, BOOL, NEST_LOADS, any_BOOL),
     KERNEL_ROW(OR, AND, BOOL, NEST_LOADS, any_BOOL),
 };
@@ -264,11 +357,25 @@ void stage_terms_match(const machine *mc, stage *st)
         if (kernels[k].fold != x->fn || kernels[k].type != type) continue;
         st->terms = (struct line_terms){.kernel = &kernels[k], .cls = x->cls};
         if (!match_factor(mc, st, x->node) || st->terms.nrow == 0) continue;
+        if (st->terms.nfactor == 0 && kernels[k].times == FN_ADD) continue;
         st->terms.wide = reads_no_columns(s, st->terms.unread);
         return;
     }
     st->terms.kernel = NULL;
     st->terms.unread = 0;
+}
+
+/* The lines' only factor, if that is loaded by the loop around, as elements of their type,
+ * from what it walks. */
+uint64_t stage_terms_bare(const machine *mc, const stage *st)
+{
+    const struct line_terms *t = &st->terms;
+    if (t->nfactor != 1) return 0;
+    const uint16_t id = st->link.node[t->factor[0]];
+    const node *x = &st->out->g->s.node[id];
+    if (x->kind != NODE_LOAD || x->uses != 1 || x->b != st->out->walk[0].place) return 0;
+    const stc_type type = (stc_type)t->kernel->type, from = mc->p->tensor[x->a].type;
+    return (uint64_t)(from == type || types_wrap_alike(from, type)) << id;
 }
 
 /* ---- operands of other types ------------------------------------------------------ */
@@ -291,6 +398,17 @@ static void retype(machine *mc, stage *st, int64_t n)
     t->wide = reads_no_columns(s, t->unread);
 }
 
+bool stage_terms_fit(const machine *mc, const stage *st)
+{
+    const struct line_terms *t = &st->terms;
+    bool fit = true;
+    for (int j = 0; j < t->nrow; j++) {
+        const node *x = loaded(&st->g->s, &st->g->s.node[t->row[j]]);
+        fit &= !x || mc->slot[x->a].t->nvals <= INT32_MAX;
+    }
+    return fit;
+}
+
 /* What was converted in another run of the loop may be so no more. */
 void stage_terms_prepare(machine *mc, stage *st)
 {
@@ -299,63 +417,180 @@ void stage_terms_prepare(machine *mc, stage *st)
     retype(mc, st, 0);
 }
 
-/* ---- a string ----------------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------------- */
 
-/* What factor `id` is in the lane of each line. */
-static void factor_of_lines(const stage *st, uint16_t id, void *out)
+/* A factor of each of n lines: of lane of[k] of the strip around. */
+static void factor_of_lines(const stage *st, uint16_t id, const int *of, int n, void *out)
 {
     const vclass cls = (vclass)st->terms.cls;
-    const bool given = st->g->s.node[id].kind == NODE_GIVEN;
+    const bool given = st->link.node[id] != UNLINKED;
     const vcolumn *c = given ? &st->out->g->node[st->link.node[id]] : &st->g->node[id];
-    if (given && c->p) {
-        class_gather(cls, out, c->p, st->run_lane, st->runs);
+    if (!given || !c->p) {
+        class_fill(cls, out, 0, n, c->one);
+    } else if (of) {
+        class_gather(cls, out, c->p, of, n);
     } else {
-        class_fill(cls, out, 0, st->runs, c->one);
+        memcpy(out, c->p, (size_t)n * class_size(cls));
     }
 }
 
+/* The lines' only factor, as it is: a column, or one for all, or where it lies. */
+static bool only_factor(const machine *mc, const stage *st, struct line_kernel_args *g)
+{
+    const struct line_terms *t = &st->terms;
+    const strip *around = st->out->g;
+    if (around->unread) {
+        const node *x = &around->s.node[st->link.node[t->factor[0]]];
+        g->by = (int64_t)type_size((stc_type)t->kernel->type);
+        const int64_t from = around->place[x->b].base;
+        g->scale = (const char *)mc->slot[x->a].t->vals + from * g->by;
+        return true;
+    }
+    const vclass cls = (vclass)t->cls;
+    const stc_type type = (stc_type)t->kernel->type;
+    if (t->nfactor != 1 || type == STC_BOOL ||
+        (class_type(cls) != type &&
+         (cls > CLASS_U64 || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)))
+        return false;
+    const vcolumn *c = &st->out->g->node[st->link.node[t->factor[0]]];
+    g->scale = c->p ? c->p : (const char *)&c->one;
+    g->by = c->p ? (int64_t)class_size(cls) : 0;
+    return true;
+}
+
 /* Each line's scalar, as an element of the result: the product of its factors. */
-static void scale_lines(stage *st, void *out)
+static void scale_lines(const machine *mc, stage *st, const int *of, int n, value *out,
+                        struct line_kernel_args *g)
 {
     const struct line_terms *t = &st->terms;
     const vclass cls = (vclass)t->cls;
     const stc_type type = (stc_type)t->kernel->type;
     void *more =
         st->g->node[st->g->s.sink[0].node].data; /* of a product: not a column now */
-    value one;
-    if (fn_constant(FC_ONE, cls, type, &one) && t->nfactor == 0)
-        class_fill(cls, out, 0, st->runs, one);
-    for (int j = 0; j < t->nfactor; j++) {
-        factor_of_lines(st, t->factor[j], j > 0 ? more : out);
-        if (j > 0) fn_array_of(t->kernel->times, cls)(out, out, more, NULL, st->runs);
+    if (!of && only_factor(mc, st, g)) return;
+    g->scale = (const char *)out;
+    g->by = (int64_t)type_size(type);
+    if (t->nfactor == 0) {
+        fn_constant(FC_ONE, cls, type, out);
+        n = 1;
+        g->by = 0;
     }
-    if (class_type(cls) != type) strip_store(type, out, 0, out, cls, st->runs);
+    for (int j = 0; j < t->nfactor; j++) {
+        factor_of_lines(st, t->factor[j], of, n, j > 0 ? more : out);
+        if (j > 0) fn_array_of(t->kernel->times, cls)(out, out, more, NULL, n);
+    }
+    if (class_type(cls) != type) strip_store(type, out, 0, out, cls, n);
+}
+
+/* Rows that no cache near the processor holds are asked for ahead. */
+enum { NEAR_BYTES = 1 << 16 };
+
+/* What the kernel multiplies: row j, from element `from` of it on. */
+static const node *line_values(machine *mc, const stage *st, int j, int64_t from,
+                               struct line_kernel_args *g)
+{
+    const struct line_terms *t = &st->terms;
+    const int id = t->row[j];
+    const int64_t size = (int64_t)type_size((stc_type)t->kernel->type);
+    if (!(t->unread >> id & 1)) {
+        g->x[j] = (line_source){.base = strip_spread(st->g, id), .by = size};
+        return NULL;
+    }
+    const node *x = loaded(&st->g->s, &st->g->s.node[id]);
+    const tensor *of = mc->slot[x->a].t;
+    const char *vals = t->retype >> id & 1 ? t->vals[j] : of->vals;
+    g->x[j] = (line_source){.base = vals + from * size, .by = size};
+    g->far |= of->nvals * size > NEAR_BYTES;
+    return x;
+}
+
+static void run_kernel(machine *mc, const stage *st, const struct line_kernel_args *g)
+{
+    (super_wide(mc) ? st->terms.kernel->wide : st->terms.kernel->plain)(g);
 }
 
 void stage_terms_add(machine *mc, stage *st, void *to, const int64_t *into)
 {
     const struct line_terms *t = &st->terms;
-    strip *g = st->g;
+    const int size = (int)type_size((stc_type)t->kernel->type);
     value scale[STRIP];
-    int64_t starts[STRIP];
-    struct line_kernel_args a = {.lines = st->runs,
-                                 .nrow = t->nrow,
-                                 .end = st->run_end,
-                                 .to = to,
-                                 .room = g->scratch,
-                                 .into = into,
-                                 .scale = scale};
-    for (int r = 0, k = 0; !t->wide && r < st->runs; k = st->run_end[r++])
-        starts[r] = k;
+    int32_t at[NEST_LOADS][STRIP];
+    struct line_kernel_args g = {
+        .nx = t->nrow, .to = to, .room = st->g->scratch, .asks = true};
     for (int j = 0; j < t->nrow; j++) {
-        const bool there = t->unread >> t->row[j] & 1, made = t->retype >> t->row[j] & 1;
-        const node *x = there ? loaded(&g->s, &g->s.node[t->row[j]]) : NULL;
-        a.row[j] = !there ? strip_spread(g, t->row[j])
-                   : made ? t->vals[j]
-                          : mc->slot[x->a].t->vals;
-        a.at[j] = there ? g->place[x->b].data : starts;
+        const node *x = line_values(mc, st, j, 0, &g);
+        const int64_t *from = x ? st->g->place[x->b].data : NULL;
+        g.x[j].at = at[j];
+        for (int r = 0; r < st->runs; r++)
+            at[j][r] = (int32_t)(x ? from[r] : st->run_end[r - 1]);
     }
-    scale_lines(st, scale);
-    (super_wide(mc) ? t->kernel->wide : t->kernel->plain)(&a);
+    scale_lines(mc, st, st->run_lane, st->runs, scale, &g);
+    for (int r = 0, k = 0, end; r < st->runs; r = end) { /* those of one length */
+        const int n = st->run_end[r] - k;
+        for (end = r, k += n; end + 1 < st->runs && st->run_end[end + 1] - k == n; k += n)
+            end++;
+        end++;
+        struct line_kernel_args some = g;
+        some.bytes = n * size;
+        some.runs = some.lines = end - r;
+        some.into = into + r;
+        some.scale += r * g.by;
+        for (int j = 0; j < t->nrow; j++)
+            some.x[j].at += r;
+        run_kernel(mc, st, &some);
+    }
     retype(mc, st, st->run_end[st->runs - 1]);
+}
+
+/* Below which position of the strip around row j's line is: as it lies, or in `all`. */
+static void line_parents(const stage *st, uint16_t of, int32_t *all, line_source *out)
+{
+    const stage *around = st->out;
+    const uint16_t id = st->link.up[of];
+    const column *up = &around->g->place[id];
+    if (around->late && around->bare[id]) { /* the string's coordinates, as they lie */
+        const stage_walk *w = &around->walk[0];
+        const int64_t from = around->g->place[w->place].base;
+        out->base += up->base * out->by;
+        out->at = w->t.width == 4 ? (const int32_t *)w->t.crd + from : all;
+        for (int k = 0; w->t.width == 8 && k < around->g->n; k++)
+            all[k] = (int32_t)((const int64_t *)w->t.crd)[from + k];
+        return;
+    }
+    out->at = all;
+    for (int k = 0; up->form == COL_ARRAY && k < around->g->n; k++)
+        all[k] = (int32_t)up->data[k];
+    for (int k = 0; up->form != COL_ARRAY && k < around->g->n; k++)
+        all[k] = (int32_t)column_get(up, k);
+}
+
+void stage_terms_rows(machine *mc, stage *st, const row_runs *to)
+{
+    const struct line_terms *t = &st->terms;
+    const strip *around = st->out->g;
+    const int64_t width = st->hi - st->lo,
+                  size = (int64_t)type_size((stc_type)t->kernel->type);
+    value scale[STRIP];
+    int32_t at[NEST_LOADS][STRIP];
+    struct line_kernel_args g = {.nx = t->nrow,
+                                 .runs = to->n,
+                                 .lines = around->n,
+                                 .bytes = width * size,
+                                 .end = to->lone ? NULL : to->end,
+                                 .into = to->into,
+                                 .asks = to->lone,
+                                 .to = to->t->vals,
+                                 .room = st->g->scratch,
+                                 .none = to->t->fill};
+    for (int j = 0; j < t->nrow; j++) {
+        const node *x = loaded(&st->g->s, &st->g->s.node[t->row[j]]);
+        const merge_operand *o = &st->g->s.l->merge->operand[x->b - 1];
+        const level *lv = &mc->slot[o->tensor].t->level[o->level];
+        line_values(mc, st, j, st->lo - lv->base, &g);
+        g.x[j].by *= lv->extent;
+        line_parents(st, x->b, at[j], &g.x[j]);
+    }
+    scale_lines(mc, st, NULL, around->n, scale, &g);
+    run_kernel(mc, st, &g);
+    retype(mc, st, around->n * width);
 }

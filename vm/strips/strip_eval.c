@@ -536,6 +536,13 @@ static void eval_node(machine *mc, strip *s, int id)
     }
 }
 
+void strip_eval_unread(machine *mc, strip *s)
+{
+    for (int k = 0; k < s->s.nnode; k++)
+        if (s->unread >> k & 1) eval_node(mc, s, k);
+    s->unread = 0;
+}
+
 /* ---- masks --------------------------------------------------------------------- */
 
 static void set_bit(uint64_t *mask, int bit, bool on)

@@ -18,7 +18,6 @@ typedef enum nest_shape {
     NEST_FIBER, /* one fiber of coordinates                    */
     NEST_RANGE, /* all coordinates of the loop's range         */
     NEST_MERGE, /* two fibers of coordinates                   */
-    NEST_ROWS,  /* a range inside a fiber: three loops (nest_rows) */
 } nest_shape;
 
 /* A fiber of coordinates per lane: [bounds[parent], bounds[parent + 1]). */
@@ -50,31 +49,6 @@ typedef struct nest nest;
 typedef struct nest_made nest_made;
 typedef struct nest_bounds nest_bounds;
 
-/* Three loops in one handler: the outer of the two isn't filled as a strip, but
- * gone through fiber by fiber below the lanes of the strip around. For each element
- * rows are scaled, multiplied, and added to the lane's row of a dense result. */
-typedef struct nest_rows {
-    nest_walk walk;   /* its parents are a column of the strip around              */
-    uint64_t need;    /* operands without which there is nothing to do           */
-    int64_t entries;  /* in all fibers                                           */
-    bool far;         /* rows come from memory that no cache holds               */
-    bool alone;       /* each lane has a row of its own                          */
-    const void *vals; /* of the fiber; NULL: they are no factors                 */
-    int nscalar;
-    const vcolumn *scalar[NEST_SCALARS]; /* values of the strip around */
-    struct { /* row = vals + up * by_up + coordinate * by_crd + position * by_pos */
-        const void *vals;
-        const column *up; /* NULL: it is 0 */
-        int64_t by_up, by_crd, by_pos, shift;
-    } x[NEST_LOADS];
-    value none; /* what is in new rows                                               */
-    /* of this strip: lanes that have something, and where their rows begin; ~ that:
-     * nothing was written there yet */
-    int n;
-    const int *lane;
-    const int64_t *pos;
-} nest_rows;
-
 typedef struct row_places {
     int64_t base;
     level *leaf;
@@ -90,9 +64,6 @@ struct nest {
     const super_instance *narrow, *wide; /* for 32-bit and 64-bit indices */
     const super_instance *kernel; /* of this run                                    */
     uint64_t since; /* … and of those while so many bindings are counted   */
-    const super_instance
-        *rows[2];        /* the same of a kernel for three loops, which runs no two */
-    const nest_rows *by; /* what these go through                               */
     int nwalk, nload, nscalar;
     nest_walk walk[NEST_WALKS];
     nest_load load[NEST_LOADS];

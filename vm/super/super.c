@@ -99,15 +99,12 @@ bool super_choose(const machine *mc, nest *ns)
     ns->narrow = ns->wide = NULL;
     for (size_t k = 0; k < sizeof supers / sizeof *supers; k++) {
         const super_instance *r = &supers[k];
-        const uint8_t shape = kernels[r->kernel].shape;
-        const bool rows = shape == NEST_ROWS;
-        if ((rows ? NEST_RANGE : shape) != ns->shape || kernels[r->kernel].sink != to ||
+        if (kernels[r->kernel].shape != ns->shape || kernels[r->kernel].sink != to ||
             !same_type(ns, r) || !same_body(ns, &bodies[r->body]) ||
             !fits(ns, (kernel_id)r->kernel))
             continue;
         ns->probes =
             r->kernel == KERNEL_dot_fiber && ns->nload == 2 && walked_loads(ns) == 1;
-        if (rows) ns->rows[r->width == 64] = r;
         *(r->width == 32 ? &ns->narrow : &ns->wide) = r;
         any = true;
     }

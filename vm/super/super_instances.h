@@ -14,9 +14,6 @@
 #ifndef INSTANCE_dot_merge
 #define INSTANCE_dot_merge(TYPE, B, W)
 #endif
-#ifndef INSTANCE_axpy_rows
-#define INSTANCE_axpy_rows(TYPE, B, W)
-#endif
 #ifndef INSTANCE_scatter_fiber
 #define INSTANCE_scatter_fiber(TYPE, B, W)
 #endif
