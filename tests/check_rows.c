@@ -114,7 +114,7 @@ START_TEST(blocks_of_places)
 {
     static const char *const formats[] = {
         "dense f64", "(i,j) -> (j : dense, i : dense) f64",  "dense f32", "dense i32",
-        "dense i16",  "(i,j) -> (i : dense, j : bytemap) i16"};
+        "dense i16", "(i,j) -> (i : dense, j : bytemap) i16"};
     for (int f = 0; f < 6; f++)
         for (int b = 0; b < (int)(sizeof blocks / sizeof *blocks); b++) {
             char text[1500];

@@ -153,7 +153,7 @@ bool column_moved(const column *i, int n, int64_t lo, int64_t wide, int64_t to,
                   int64_t *out);
 stc_status strip_eval(machine *mc, strip *s);
 void strip_eval_unread(machine *mc, strip *s); /* somebody asks for these nodes after all */
-const void *strip_spread(strip *s, int node); /* as an array of n lanes */
+const void *strip_spread(strip *s, int node);  /* as an array of n lanes */
 void strip_at_lane(machine *mc, const strip *s, int lane);
 /* A loop inside that is run for all lanes has failed in one of them, and told what. */
 void strip_fault_inside(strip *s, int at_lane);
