@@ -290,6 +290,10 @@ START_TEST(derived_reductions)
     EXPECT("tensor z dense u32 [2] = [0, 1]\ny(k) = argmin(p in 2:4: -z(k))\n", "y", 2, 2);
     EXPECT("tensor z dense u8 [3] = 7\ny = argmax(i: z(i)) + 10 * argmin(i: z(i))\n", "y",
            0);
+    EXPECT("tensor A coo i16 [4,6,9] = { (0,5,1): 1, (2,3,5): 4 }\n"
+           "tensor E coo bool [5,4,7,4]\ny(j,i) = gcd(-A(i,j,i(1:8:2)), "
+           "gcd(p: E(p(2:5),i(0:4:1),j(1:),i)))\nw = sum(i,j: y(j,i))\n",
+           "w", 5);
     /* where nothing is stored it is a range's first, also in a sparse result */
     EXPECT("tensor C coo u8 [4,9] = { (3,1): 2 }\ntensor s svec i64 [9]\n"
            "s(j) = argmax(p in 2:4: C(p,j))\ny(j) = s(j)\n",

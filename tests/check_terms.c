@@ -204,6 +204,42 @@ START_TEST(known_operands)
 }
 END_TEST
 
+/* A workspace's new line begins with the identity of what it is added by. */
+START_TEST(lines_of_least)
+{
+    static const char *const name[] = {"D", "F", "H"};
+    const stc_decl d[] = {{0, "D", "sd:0,1", STC_F64, NULL, -1},
+                          {0, "F", "coo", STC_F64, NULL, -1},
+                          {0, "H", "coo", STC_F64, NULL, -1},
+                          {0, "y", "dense", STC_F64, NULL, -1}};
+    heap h;
+    stc_session *s;
+    stc_program *p;
+    const stc_tensor *t;
+    stc_machine *m = machine_open(&h, false);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s,
+                              "tensor D sd:0,1 f64 [1,6] = { (0,2): 1 }\n"
+                              "tensor F coo f64 [1,3]\ntensor H coo f64 [1,1,4,1]\n",
+                              "test"));
+    ck_ok(m, stc_compile(m, "y(j) = min(p, q: D(p,i) + (H(p,p,j,p) + F(p,q)))", d, 4, &p));
+    for (int k = 0; k < 3; k++) {
+        ck_ok(m, stc_session_get(s, name[k], &t));
+        ck_ok(m, stc_bind(p, name[k], (stc_tensor *)t));
+    }
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_result(p, "y", &t));
+    for (int64_t j = 0; j < 4; j++) {
+        stc_value v;
+        ck_ok(m, stc_tensor_get(t, &j, &v));
+        ck_assert_double_eq(v.f, 1);
+    }
+    stc_program_free(p);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_terms(void)
 {
     Suite *s = suite_create("terms");
@@ -211,6 +247,7 @@ Suite *suite_terms(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, sums_of_lines, 0, STATEMENTS * TYPE_COUNT);
     tcase_add_test(c, known_operands);
+    tcase_add_test(c, lines_of_least);
     suite_add_tcase(s, c);
     return s;
 }

@@ -270,7 +270,7 @@ static void price_loops(const plan *pl, loop_prices *prices, const term *terms, 
 static double add_price(const plan *pl, const result_loops *result, int prefix, bool sized)
 {
     const double room = 1 << 23; /* vm/work: such a workspace is dense */
-    double places = 1;
+    double places = sized && result->complete ? 1 : room + 1;
     if (result->levels - result->cover[prefix] == 1) return add_vector;
     for (int k = prefix; k < result->n; k++) {
         const int64_t n = sized ? pl->known[result->index[k]] : 0;

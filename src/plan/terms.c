@@ -108,6 +108,20 @@ static bool merges(const bexpr *e)
            type_class(f->result) == e->cls;
 }
 
+/* Terms in the form on which the identity is one: one that nothing is combined with is
+ * reduced, too, gcd(-4) being 4. */
+static stc_status normalise(builder *b)
+{
+    const plan *pl = b->pl;
+    for (int t = 0; t < b->nterm && fn_at(b->fn)->flags & FP_NORMALISES; t++) {
+        bexpr *const e = b->term[t].value;
+        bexpr *const id = expr_const(pl->a, e->type, b->identity, e->at);
+        b->term[t].value = id ? expr_call(pl->a, b->fn, e->type, b->cls, id, e) : NULL;
+        if (!b->term[t].value) return STC_ERR_MEMORY;
+    }
+    return STC_OK;
+}
+
 /* Splits the right side; afterwards there is at least one term. */
 stc_status find_terms(builder *b)
 {
@@ -130,14 +144,14 @@ stc_status find_terms(builder *b)
     if (has_terms(e, b->fn) && fn_identity(b->fn, b->cls, e->type, &b->identity) &&
         collect_terms(b, e, false)) {
         b->reduces = true;
-        return STC_OK;
+        return normalise(b);
     }
     b->nterm = 0;
     if (b->pl->compares && b->fn >= 0 && reach_matters(b->pl) &&
         fn_identity(b->fn, b->cls, e->type, &b->identity) && collect_all(b, e, false) &&
         b->nterm > 1 && led_apart(b)) {
         b->reduces = b->parted = true;
-        return STC_OK;
+        return normalise(b);
     }
     if (b->pl->p->cx->diag.status == STC_ERR_MEMORY) return STC_ERR_MEMORY;
     b->nterm = 0;

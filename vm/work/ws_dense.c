@@ -194,10 +194,13 @@ stc_status ws_touch_line(machine *mc, slot *s, int64_t lo, int64_t n)
 {
     workspace *w = s->ws;
     value nothing = {.c128 = 0};
-    if (w->cls == CLASS_F32) nothing.f32 = -0.0f;
-    if (w->cls == CLASS_F64) nothing.f64 = -0.0;
-    if (w->cls == CLASS_C64) nothing.c64 = -(cfloat)0;
-    if (w->cls == CLASS_C128) nothing.c128 = -(cdouble)0;
+    const uint8_t identity = fn_at(w->fn)->identity[0].value;
+    const bool none = !fn_constant(identity, w->cls, class_type(w->cls), &nothing) ||
+                      class_is_zero(w->cls, nothing);
+    if (none && w->cls == CLASS_F32) nothing.f32 = -0.0f;
+    if (none && w->cls == CLASS_F64) nothing.f64 = -0.0;
+    if (none && w->cls == CLASS_C64) nothing.c64 = -(cfloat)0;
+    if (none && w->cls == CLASS_C128) nothing.c128 = -(cdouble)0;
     if (ws_touch_room(mc, w, n)) return mc->cx->diag.status;
     for (int64_t i = lo; i < lo + n; i++) {
         const uint64_t bit = UINT64_C(1) << (i & 63);
