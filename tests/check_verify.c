@@ -304,14 +304,75 @@ START_TEST(shortages)
 }
 END_TEST
 
+/* ---- subsections, one in the other ---------------------------------------------- */
+
+/* A loop that reads at a cursor which the next round opens on another tensor, behind a
+ * branch that opens n subsections, each below `depth` others of one level: clocks of 32
+ * bits came round here, and the read went unseen. */
+static char *chained(int depth, int n)
+{
+    char *text = malloc(sizeof HEAD + 2000 + 70 * (size_t)(depth + n)), *end;
+    ck_assert_ptr_nonnull(text);
+    end = stpcpy(text, ".registers v 6 i 4 m 4 c 100\n");
+    end = stpcpy(end, strchr(HEAD, '\n') + 1);
+    end = stpcpy(end, ".tensor t6 \"z\" input f64 (0) format 1 compressed(0)\n"
+                      "iconst i0, k1\nconst v0, k1\nsubsect c0, t6, 0, root, i0, k1, e0\n"
+                      "seek c0, i0\n");
+    for (int k = 1; k < depth; k++)
+        end += sprintf(end, "subsect c%d, t6, 0, c%d, i0, k1, e0\nseek c%d, i0\n", k, k - 1,
+                       k);
+    end = stpcpy(end, "if v0\n");
+    for (int k = 0; k < n; k++)
+        end += sprintf(end, "subsect c99, t6, 0, c%d, i0, k1, e0\n", depth - 1);
+    strcpy(end, "endif\nhalt\n");
+    return text;
+}
+
+static int stop_at_steps(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)done;
+    (void)total;
+    *(int *)context += strcmp(what, "steps") == 0;
+    return *(int *)context > 1;
+}
+
+/* Chains are short, and what it takes to prove a program is the machine's work. */
+START_TEST(chains)
+{
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p = NULL;
+    char *text = chained(63, 20000);
+    ck_ok(m, stc_program_assemble(m, text, "63 in each other", &p));
+    stc_program_free(p);
+    free(text);
+    text = chained(64, 1);
+    ck_assert_int_eq(stc_program_assemble(m, text, "65", &p), STC_ERR_CORRUPT);
+    ck_assert_ptr_nonnull(
+        strstr(stc_error(m)->message, "more than 64 subsections of level 0"));
+    free(text);
+    machine_shut(m, &h);
+    int asked = 0;
+    const stc_config config = {.progress = stop_at_steps, .progress_context = &asked};
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    text = chained(63, 200000);
+    ck_assert_int_eq(stc_program_assemble(m, text, "long", &p), STC_ERR_INTERRUPT);
+    ck_assert_int_eq(asked, 2);
+    free(text);
+    stc_close(m);
+}
+END_TEST
+
 Suite *suite_verify(void)
 {
     Suite *s = suite_create("verify");
     TCase *t = tcase_create("verify");
+    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, proofs, 0, (int)(sizeof programs / sizeof *programs));
     tcase_add_loop_test(t, by_hand, 0, 2);
     tcase_add_test(t, reference_is_current);
     tcase_add_loop_test(t, shortages, 0, 5);
+    tcase_add_test(t, chains);
     suite_add_tcase(s, t);
     return s;
 }
