@@ -188,10 +188,15 @@ static stc_status new_rows(machine *mc, tensor *t, const row_runs *to, int64_t w
     int64_t end = t->nvals, *into = to->into;
     for (int k = 0; k < to->n; k++) {
         const int64_t row = into[k];
-        if (row < end) continue;
-        if (row > end && tensor_extend_values(t, row)) return mc->cx->diag.status;
-        t->nvals = end = row + width;
-        into[k] = ~row;
+        const bool begun = row < end; /* by another term, as far as that went */
+        if (row + width <= end) continue;
+        if (row != end && tensor_extend_values(t, begun ? row + width : row))
+            return mc->cx->diag.status;
+        if (t->nvals == row) {
+            t->nvals = row + width;
+            into[k] = ~row;
+        }
+        end = t->nvals;
     }
     return STC_OK;
 }
