@@ -141,6 +141,7 @@ static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o,
     bool padded = o->status == STC_ERR_MEMORY && t0 && t0->count > 1000;
     /* Fibers with more entries than a format's width. */
     bool narrow = o->status == STC_ERR_OVERFLOW && strstr(o->message, "its width");
+    bool placeless = strstr(o->message, "levels find a place") != NULL;
     bool late = scheduled && o->status == STC_ERR_STEPS; /* loops in a poor order */
     bool sound = endless || padded || narrow || late || o->status == STC_OK ||
                  o->status == STC_ERR_PROGRAM || o->status == STC_ERR_SHAPE ||
@@ -150,9 +151,10 @@ static void judge(const oworld *w, overdict v, bool scheduled, const outcome *o,
     } else if (!sound || strstr(o->message, "unsafe bytecode") ||
                strstr(o->message, "internal:")) { /* ours, whoever's the statement is */
         say(j, CASE_FAIL, "status %s: %s", stc_status_name(o->status), o->message);
+    } else if (v == ORACLE_OK && placeless) {
+        say(j, CASE_REFUSED, "%s", o->message);
     } else if (v == ORACLE_OK && o->status == STC_ERR_PROGRAM &&
-               (w->flags & OV_LITERAL || strstr(o->message, "fit the type") ||
-                strstr(o->message, "levels find a place"))) {
+               (w->flags & OV_LITERAL || strstr(o->message, "fit the type"))) {
         say(j, CASE_REFUSED, "%s", o->message);
     } else if (v == ORACLE_UNSURE) {
         say(j, CASE_UNSURE, "%s", w->why);

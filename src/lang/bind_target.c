@@ -323,9 +323,13 @@ static int64_t magnitude(int64_t c)
 }
 
 /* Where terms would meet, were there places. */
-static const char no_places[] = ". Terms meet there if a tensor's levels find a place, as "
-                                "dense, compressed, hashed and "
-                                "bytemap do, or if its fill changes nothing";
+#define NO_PLACES                                                                          \
+    ". Terms meet there if a tensor's levels find a place, as dense, compressed, hashed "  \
+    "and bytemap do, or if its fill changes nothing"
+#define SPAN                                                                               \
+    "the left side names an element more than once: its smaller terms span %a, and the "   \
+    "next coefficient is %b"
+static const char span_twice[] = SPAN, span_placeless[] = SPAN NO_PLACES;
 
 /* The indices of one subscript that aren't determined yet are its digits:
  * sorted by coefficient, each must outweigh all below it together. */
@@ -352,15 +356,13 @@ static stc_status check_digits(binder *b, int mode, uint64_t determined, bool pl
                 "this subscript names an element more than once: %s and %s have the "
                 "same coefficient%s",
                 b->index[f->term[order[k]].index].name,
-                b->index[f->term[order[k + 1]].index].name, placeless ? no_places : "");
+                b->index[f->term[order[k + 1]].index].name, placeless ? NO_PLACES : "");
         ext[k] = b->family[b->family_of[f->term[order[k]].index]].hi;
         coef[k] = c;
         const stc_status status =
             bind_relation(b, REL_LE, bind_linear(b, ext, coef, k + 1, sum),
                           bind_constant_extent(b, above), b->left_access[mode].at,
-                          "the left side names an element more than once: its smaller "
-                          "terms span %a, and the "
-                          "next coefficient is %b");
+                          placeless ? span_placeless : span_twice);
         if (status != STC_OK) return status;
     }
     return STC_OK;
