@@ -193,9 +193,9 @@ static stc_status compile_steps(arena *a, opt *o, const source *src, bool steady
 }
 
 /* A statement with the steps that are taken out of it. */
-static stc_status compile_steps_and(arena *a, program *p, const source *src, bstmt *s,
-                                    const opt_known *known, stage_texts *texts,
-                                    stc_times *times)
+static stc_status compile_with_steps(arena *a, program *p, const source *src, bstmt *s,
+                                     const opt_known *known, stage_texts *texts,
+                                     stc_times *times)
 {
     opt *o = NULL;
     stc_status st = STC_OK;
@@ -230,7 +230,7 @@ stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,
     stc_status st = STC_OK;
     if (block_may(p, s)) {
         st = block_apart(a, p, s, &values);
-        if (!st) st = compile_steps_and(a, p, src, &values, known, texts, times);
+        if (!st) st = compile_with_steps(a, p, src, &values, known, texts, times);
     }
-    return st ? st : compile_steps_and(a, p, src, s, known, texts, times);
+    return st ? st : compile_with_steps(a, p, src, s, known, texts, times);
 }

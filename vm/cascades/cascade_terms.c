@@ -41,7 +41,7 @@ struct line_kernel_args {
     int64_t by;
     char *to;
     void *room; /* for a line's products, if they are complex */
-    value none; /* what is in new lines */
+    value none; /* what is in new lines, as an element */
     bool far;   /* lines are worth asking for ahead */
     bool asks;  /* so are those of the result       */
 };
@@ -580,8 +580,8 @@ void stage_terms_rows(machine *mc, stage *st, const row_runs *to)
                                  .into = to->into,
                                  .asks = to->lone,
                                  .to = to->t->vals,
-                                 .room = st->g->scratch,
-                                 .none = to->t->fill};
+                                 .room = st->g->scratch};
+    type_store(to->t->type, &g.none, 0, to->t->fill);
     for (int j = 0; j < t->nrow; j++) {
         const node *x = loaded(&st->g->s, &st->g->s.node[t->row[j]]);
         const merge_operand *o = &st->g->s.l->merge->operand[x->b - 1];

@@ -501,6 +501,7 @@ static stc_status check_block(verifier *vf, const insn *in)
     if (verify_integers(vf, a[4], 2 * to->order)) return vf->cx->diag.status;
     return check_combined(vf, in);
 }
+
 static stc_status check_at(verifier *vf, const insn *in)
 {
     const uint16_t *a = in->arg;
