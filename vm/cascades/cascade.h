@@ -249,6 +249,9 @@ static inline const place *stage_opened(const stage *st, const stage_walk *w)
  * around; adds all of a strip's, or does nothing. */
 void stage_rows_prepare(const machine *mc, stage *st);
 bool stage_rows_late(const stage *st);
+/* Positions below which an operand's lines are: of the loop around; by_lane: of its lanes.
+ */
+const column *stage_rows_above(const stage *st, uint16_t of, bool *by_lane);
 stc_status stage_rows_run(machine *mc, stage *st, bool *done);
 
 /* Whether so many elements come in long runs of one lane: what these have from it is

@@ -18,8 +18,9 @@ static bool reads_below(const stage *st)
 {
     const stage *in = st->nchild ? st->child[0] : NULL;
     for (int k = 1; in && k <= in->g->s.l->merge->count; k++) {
-        const place *up = &st->g->s.place[in->link.up[k]];
-        if (up->kind == PLACE_GIVEN && up->varies) return true;
+        const uint16_t id = in->link.up[k];
+        const place *up = &st->g->s.place[id];
+        if (up->kind == PLACE_GIVEN && up->varies && !st->spared[id]) return true;
     }
     return false;
 }
@@ -88,8 +89,6 @@ void stage_late_match(stage *st)
     st->late_body = st->out && !st->pair && st->nchild < 2 && st->faultless &&
                     !st->g->masks && walks_one(m);
     if (!st->late_body) return;
-    st->late_apart = !reads_around(s) && !reads_below(st);
-    st->late_rows = needs_lanes(st);
     st->late_given = given_values(s);
     for (int k = 1; k < s->nicol; k++)
         st->late_body &= !s->icol[k].varies || s->icol[k].kind == ICOL_GIVEN;
@@ -113,6 +112,8 @@ void stage_late_prepare(const machine *mc, stage *st)
     const stage_walk *w = &st->walk[0];
     st->copies = st->late_body && w->t.stride == w->t.width &&
                  (!st->nchild || stage_rows_late(st->child[0]));
+    st->late_apart = st->copies && !reads_around(s) && !reads_below(st);
+    st->late_rows = needs_lanes(st);
     st->late = st->shares = false;
     st->late_sums = true;
     for (int k = 0; st->copies && k < s->nsink; k++) {

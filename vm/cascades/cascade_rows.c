@@ -73,14 +73,24 @@ static void spare_rows(const stage *st)
         around->spared[id] = true;
 }
 
-/* What the loop around locates only for lines below it. */
+/* What the loop around locates only for lines below it, or has from its lanes. */
 static void spare_operand(const stage *st, uint16_t id)
 {
     const loop_summary *s = &st->out->g->s;
     bool read = reads_place(st->out, id);
     for (int k = 0; k < s->nnode; k++)
         read |= s->node[k].kind == NODE_LOAD && s->node[k].b == id;
-    if (s->place[id].kind == PLACE_OPERAND && !read) st->out->spared[id] = true;
+    if ((s->place[id].kind == PLACE_OPERAND || s->place[id].kind == PLACE_GIVEN) && !read)
+        st->out->spared[id] = true;
+}
+
+const column *stage_rows_above(const stage *st, uint16_t of, bool *by_lane)
+{
+    const stage *around = st->out;
+    const uint16_t id = st->link.up[of];
+    *by_lane = around->spared[id] && around->g->s.place[id].kind == PLACE_GIVEN &&
+               around->g->s.place[id].varies;
+    return *by_lane ? &around->out->g->place[around->link.up[id]] : &around->g->place[id];
 }
 
 void stage_rows_prepare(const machine *mc, stage *st)
@@ -121,10 +131,12 @@ static bool lines_there(const stage *st)
     const merge_desc *m = st->g->s.l->merge;
     int64_t missing = 0;
     for (int b = 0; b < m->count; b++) {
-        const column *up = &st->out->g->place[st->link.up[1 + b]];
+        bool by_lane;
+        const column *up = stage_rows_above(st, (uint16_t)(1 + b), &by_lane);
+        const int n = by_lane ? st->out->out->g->n : st->out->g->n;
         if (up->ranged) return false;
         if (up->form == COL_FIXED) missing |= up->base;
-        for (int k = 0; up->form == COL_ARRAY && !up->full && k < st->out->g->n; k++)
+        for (int k = 0; up->form == COL_ARRAY && !up->full && k < n; k++)
             missing |= up->data[k];
     }
     return missing >= 0;
@@ -177,8 +189,8 @@ static stc_status append_above(machine *mc, slot *r, stage *st, row_runs *out)
     const struct sink_list *last = &st->all->list[rungs - 1];
     out->n = last->n;
     out->lone = last == own;
-    memcpy(out->into, last->pos, (size_t)out->n * sizeof *out->into);
-    if (!out->lone) memcpy(out->end, last->end, (size_t)out->n * sizeof *out->end);
+    out->into = last->pos;
+    out->end = last->end;
     return STC_OK;
 }
 
@@ -188,16 +200,19 @@ static stc_status new_rows(machine *mc, tensor *t, const row_runs *to, int64_t w
     int64_t end = t->nvals, *into = to->into;
     for (int k = 0; k < to->n; k++) {
         const int64_t row = into[k];
-        const bool begun = row < end; /* by another term, as far as that went */
-        if (row + width <= end) continue;
-        if (row != end && tensor_extend_values(t, begun ? row + width : row))
-            return mc->cx->diag.status;
-        if (t->nvals == row) {
-            t->nvals = row + width;
+        if (row == end) {
+            end = row + width;
             into[k] = ~row;
+        } else if (row + width > end) {
+            const bool begun = row < end; /* by another term, as far as that went */
+            t->nvals = end;
+            if (tensor_extend_values(t, begun ? row + width : row))
+                return mc->cx->diag.status;
+            end = row + width;
+            if (!begun) into[k] = ~row;
         }
-        end = t->nvals;
     }
+    t->nvals = end;
     return STC_OK;
 }
 

@@ -193,6 +193,17 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
 
 /* ---- results: entries in bulk -------------------------------------------------- */
 
+static int list_lane(const struct sink_list *x, int k)
+{
+    return x->all ? k : x->lane[k];
+}
+
+/* Whether the list's lanes from number `from` on follow each other. */
+static bool follows(const struct sink_list *x, int from)
+{
+    return from >= x->n || list_lane(x, x->n - 1) - list_lane(x, from) == x->n - 1 - from;
+}
+
 /* The lanes of stage `to` that those of a list of stage `from` belong to. */
 static void lanes_around(stage *from, const stage *to, const struct sink_list *in,
                          struct sink_list *out)
@@ -205,23 +216,20 @@ static void lanes_around(stage *from, const stage *to, const struct sink_list *i
         memcpy(out->end, from->run_end, (size_t)out->n * sizeof *out->end);
         return;
     }
+    const int *at = from->row + list_lane(in, 0);
+    for (int k = 0; !follows(in, 0) && k < in->n; k++)
+        out->lane[k] = from->row[list_lane(in, k)];
+    if (!follows(in, 0)) at = out->lane;
+    for (const stage *st = from->out; st != to; st = st->out, at = out->lane)
+        for (int k = 0; k < in->n; k++)
+            out->lane[k] = st->row[at[k]];
+    int n = -1, last = -1;
     for (int k = 0; k < in->n; k++) {
-        int at = in->all ? k : in->lane[k];
-        for (const stage *st = from; st != to; st = st->out)
-            at = st->row[at];
-        out->pos[k] = at;
+        n += at[k] != last;
+        out->lane[n] = last = at[k];
+        out->end[n] = k + 1;
     }
-    out->n = 0;
-    for (int k = 0; k < in->n; k++) {
-        out->lane[out->n] = (int)out->pos[k];
-        out->end[out->n] = k + 1;
-        out->n += k + 1 == in->n || out->pos[k] != out->pos[k + 1];
-    }
-}
-
-static int list_lane(const struct sink_list *x, int k)
-{
-    return x->all ? k : x->lane[k];
+    out->n = n + 1;
 }
 
 /* The coordinate of number k of the list's lanes. */
@@ -240,8 +248,8 @@ static void put_lanes(const append_room *room, const stage *st, const struct sin
         stage_late_coords(st, room, from, at->n - from);
         return;
     }
-    if (at->all) {
-        strip_put_coords(room, i, from, at->n - from);
+    if (follows(at, from)) {
+        strip_put_coords(room, i, from < at->n ? list_lane(at, from) : 0, at->n - from);
         return;
     }
     for (int k = from; k < at->n; k++) {

@@ -48,62 +48,79 @@ struct line_kernel_args {
 
 /* ---- kernels ------------------------------------------------------------------------ */
 
-enum { VECTOR_BYTES = 32, HALF_BYTES = 16, SUM_VECTORS = 8 };
+/* Of lines up to LINE_BYTES, the same columns of all are taken before the next ones. */
+enum { VECTOR_BYTES = 32, HALF_BYTES = 16, SUM_VECTORS = 8, LINE_BYTES = 512 };
 
-INLINE const char *line_at(const line_source *x, int k)
+INLINE const char *line_at(const line_source *x, int64_t k)
 {
     return x->base + x->at[k] * x->by;
 }
 
-/* Lines further on than number k, so many bytes of each from c on. */
-INLINE void ask_lines(const struct line_kernel_args *g, int k, int last, int64_t c,
-                      int64_t bytes, int nx)
+/* The first line of a run. */
+INLINE int first_line(const struct line_kernel_args *g, int run)
 {
-    const int ahead = k + LINES_AHEAD < last ? k + LINES_AHEAD : last;
-    for (int j = 0; j < nx; j++)
-        fetch(line_at(&g->x[j], ahead) + c, bytes);
+    return !g->end ? run : run > 0 ? g->end[run - 1] : 0;
 }
 
-/* The line of the result that some run further on goes to. */
-INLINE void ask_result(const struct line_kernel_args *g, int run, int64_t size)
+/* Up to which line others further on are asked for. */
+INLINE int64_t asked_lines(const struct line_kernel_args *g)
+{
+    return g->far ? g->lines - LINES_AHEAD : 0;
+}
+
+/* So many bytes, from c on, of lines further on than number k. */
+INLINE void ask_lines(const struct line_kernel_args *g, int64_t k, int64_t c, int64_t bytes,
+                      int nx)
+{
+    for (int j = 0; j < nx; j++)
+        fetch(line_at(&g->x[j], k + LINES_AHEAD) + c, bytes);
+}
+
+/* So many bytes, from c on, of the line of the result that some run further on goes to. */
+INLINE void ask_result(const struct line_kernel_args *g, int run, int64_t size, int64_t c,
+                       int64_t bytes)
 {
     const int ahead = run + LINES_AHEAD < g->runs ? run + LINES_AHEAD : g->runs - 1;
     const int64_t into = g->into[ahead];
-    fetch(g->to + (into < 0 ? ~into : into) * size, g->bytes);
+    fetch(g->to + (into < 0 ? ~into : into) * size + c, bytes);
 }
 
-/* Columns from byte c on of lines [r, to), nv times V, which is T or a vector of them; the
- * first `skip` of these are left as they are. */
+/* Columns from byte c on of runs [run, stop), nv times V, which is T or a vector of them;
+ * the first `skip` of these are left as they are. */
 #define COLUMNS(T, V, TERM, FOLD)                                                          \
-    INLINE void add_##V(const struct line_kernel_args *g, int r, int to, char *out,        \
-                        bool fresh, int64_t c, int nx, int nv, int skip)                   \
+    INLINE void add_##V(const struct line_kernel_args *g, int run, int stop, int64_t c,    \
+                        int nx, int nv, int skip)                                          \
     {                                                                                      \
-        V *const o = (V *)(out + c), sum[SUM_VECTORS];                                     \
-        const int last = g->lines - 1;                                                     \
+        const int64_t size = (int64_t)sizeof(T), bytes = nv * (int64_t)sizeof(V);          \
+        const int64_t asked = asked_lines(g);                                              \
         T none;                                                                            \
         memcpy(&none, &g->none, sizeof none);                                              \
-        for (int v = 0; v < nv; v++)                                                       \
-            sum[v] = fresh ? (V)(none - (V){0}) : o[v];                                    \
-        for (int k = r; k < to; k++) {                                                     \
-            const T s = *(const T *)(g->scale + k * g->by);                                \
-            if (g->far) ask_lines(g, k, last, c, nv *(int64_t)sizeof(V), nx);              \
-            const V *x[NEST_LOADS];                                                        \
-            for (int j = 0; j < nx; j++)                                                   \
-                x[j] = (const V *)(line_at(&g->x[j], k) + c);                              \
-            for (int v = 0; v < nv; v++) {                                                 \
-                V y = TERM(V, s, x[0][v]);                                                 \
-                for (int j = 1; j < nx; j++)                                               \
-                    y = TERM(V, y, x[j][v]);                                               \
-                sum[v] = FOLD(V, sum[v], y);                                               \
+        for (int64_t k = first_line(g, run), to; run < stop; k = to, run++) {              \
+            const bool fresh = g->into[run] < 0;                                           \
+            const int64_t into = fresh ? ~g->into[run] : g->into[run];                     \
+            V *const o = (V *)(g->to + into * size + c), sum[SUM_VECTORS];                 \
+            if (g->asks) ask_result(g, run, size, c, bytes);                               \
+            to = first_line(g, run + 1);                                                   \
+            for (int v = 0; v < nv; v++)                                                   \
+                sum[v] = fresh ? (V)(none - (V){0}) : o[v];                                \
+            for (; k < to; k++) {                                                          \
+                const T s = *(const T *)(g->scale + k * g->by);                            \
+                if (k < asked) ask_lines(g, k, c, bytes, nx);                              \
+                const V *x[NEST_LOADS];                                                    \
+                for (int j = 0; j < nx; j++)                                               \
+                    x[j] = (const V *)(line_at(&g->x[j], k) + c);                          \
+                for (int v = 0; v < nv; v++) {                                             \
+                    V y = TERM(V, s, x[0][v]);                                             \
+                    for (int j = 1; j < nx; j++)                                           \
+                        y = TERM(V, y, x[j][v]);                                           \
+                    sum[v] = FOLD(V, sum[v], y);                                           \
+                }                                                                          \
             }                                                                              \
-        }                                                                                  \
-        if (skip) {                                                                        \
-            for (int e = skip; e < (int)(sizeof(V) / sizeof(T)); e++)                      \
+            for (int e = skip; skip && e < (int)(sizeof(V) / sizeof(T)); e++)              \
                 ((T *)o)[e] = ((const T *)sum)[e];                                         \
-            return;                                                                        \
+            for (int v = 0; !skip && v < nv; v++)                                          \
+                o[v] = sum[v];                                                             \
         }                                                                                  \
-        for (int v = 0; v < nv; v++)                                                       \
-            o[v] = sum[v];                                                                 \
     }
 
 #define LINE_TYPES(T, NAME)                                                                \
@@ -119,40 +136,37 @@ INLINE void ask_result(const struct line_kernel_args *g, int run, int64_t size)
     COLUMNS(T, T_##NAME, TERM, FOLD)                                                       \
     COLUMNS(T, half_##NAME, TERM, FOLD)                                                    \
     COLUMNS(T, vector_##NAME, TERM, FOLD)                                                  \
-    static void edge_##NAME(const struct line_kernel_args *g, int r, int to, char *out,    \
-                            bool fresh, int64_t c)                                         \
+    static void edge_##NAME(const struct line_kernel_args *g, int run, int stop,           \
+                            int64_t c)                                                     \
     {                                                                                      \
         const int64_t n = g->bytes;                                                        \
         const int nx = g->nx;                                                              \
         if (n >= VECTOR_BYTES) {                                                           \
             const int skip = (int)(c + VECTOR_BYTES - n) / (int)sizeof(T);                 \
-            add_vector_##NAME(g, r, to, out, fresh, n - VECTOR_BYTES, nx, 1, skip);        \
+            add_vector_##NAME(g, run, stop, n - VECTOR_BYTES, nx, 1, skip);                \
             return;                                                                        \
         }                                                                                  \
         if (n >= HALF_BYTES) {                                                             \
-            add_half_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                            \
+            add_half_##NAME(g, run, stop, c, nx, 1, 0);                                    \
             c += HALF_BYTES;                                                               \
         }                                                                                  \
         for (; c < n; c += (int64_t)sizeof(T))                                             \
-            add_T_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                               \
+            add_T_##NAME(g, run, stop, c, nx, 1, 0);                                       \
     }                                                                                      \
     INLINE void lines_##NAME(const struct line_kernel_args *all, int nx, int nv)           \
     {                                                                                      \
         const struct line_kernel_args args = *all, *const g = &args;                       \
-        for (int run = 0, r = 0, to; run < g->runs; r = to, run++) {                       \
-            const bool fresh = g->into[run] < 0;                                           \
-            const int64_t into = fresh ? ~g->into[run] : g->into[run], n = g->bytes;       \
-            char *const out = g->to + into * (int64_t)sizeof(T);                           \
+        const int64_t n = g->bytes;                                                        \
+        const int some = n > LINE_BYTES ? 1 : g->runs;                                     \
+        for (int run = 0, stop = some; run < g->runs; run = stop, stop += some) {          \
             int64_t c = 0;                                                                 \
-            if (g->asks) ask_result(g, run, sizeof(T));                                    \
-            to = g->end ? g->end[run] : run + 1;                                           \
             for (; c + nv * VECTOR_BYTES <= n; c += nv * VECTOR_BYTES)                     \
-                add_vector_##NAME(g, r, to, out, fresh, c, nx, nv, 0);                     \
+                add_vector_##NAME(g, run, stop, c, nx, nv, 0);                             \
             for (; nv > 4 && c + 4 * VECTOR_BYTES <= n; c += 4 * VECTOR_BYTES)             \
-                add_vector_##NAME(g, r, to, out, fresh, c, nx, 4, 0);                      \
+                add_vector_##NAME(g, run, stop, c, nx, 4, 0);                              \
             for (; nv > 1 && c + VECTOR_BYTES <= n; c += VECTOR_BYTES)                     \
-                add_vector_##NAME(g, r, to, out, fresh, c, nx, 1, 0);                      \
-            if (c < n) edge_##NAME(all, r, to, out, fresh, c);                             \
+                add_vector_##NAME(g, run, stop, c, nx, 1, 0);                              \
+            if (c < n) edge_##NAME(all, run, stop, c);                                     \
         }                                                                                  \
     }                                                                                      \
     static void plain_##NAME(const struct line_kernel_args *g)                             \
@@ -240,17 +254,17 @@ REAL_LINES(uint8_t, any_BOOL, BOTH_OF, ANY_OF, 2)
     INLINE void lines_##NAME(const struct line_kernel_args *g)                             \
     {                                                                                      \
         const int64_t size = (int64_t)sizeof(T), all = g->bytes / size;                    \
-        const int last = g->lines - 1;                                                     \
+        const int64_t asked = asked_lines(g);                                              \
         for (int run = 0, r = 0, to; run < g->runs; r = to, run++) {                       \
             const bool fresh = g->into[run] < 0;                                           \
             T *const out = (T *)g->to + (fresh ? ~g->into[run] : g->into[run]);            \
-            if (g->asks) ask_result(g, run, sizeof(T));                                    \
+            if (g->asks) ask_result(g, run, size, 0, g->bytes);                            \
             to = g->end ? g->end[run] : run + 1;                                           \
             for (int64_t c = 0; fresh && c < all; c++)                                     \
                 memcpy(&out[c], &g->none, sizeof(T));                                      \
             for (int k = r; k < to; k++) {                                                 \
                 const T *const x = (const T *)line_at(&g->x[0], k);                        \
-                if (g->far) ask_lines(g, k, last, 0, g->bytes, 1);                         \
+                if (k < asked) ask_lines(g, k, 0, g->bytes, 1);                            \
                 for (int64_t c = 0; c < all; c += STRIP)                                   \
                     line_##NAME(out + c, x + c, *(const T *)(g->scale + k * g->by),        \
                                 (int)(all - c < STRIP ? all - c : STRIP), g->room);        \
@@ -482,8 +496,20 @@ static void scale_lines(const machine *mc, stage *st, const int *of, int n, valu
     if (class_type(cls) != type) strip_store(type, out, 0, out, cls, n);
 }
 
-/* Rows that no cache near the processor holds are asked for ahead. */
-enum { NEAR_BYTES = 1 << 16 };
+/* Lines that no cache near the processor holds are asked for ahead: not those of a band,
+ * which some of them show. */
+enum { NEAR_BYTES = 1 << 16, SAMPLES = 8 };
+
+static bool lie_apart(const tensor *of, const line_source *x, int n)
+{
+    if (of->nvals * (int64_t)type_size(of->type) <= NEAR_BYTES) return false;
+    int32_t lo = x->at[0], hi = lo;
+    for (int k = 0; k < n; k += n / SAMPLES + 1) {
+        lo = x->at[k] < lo ? x->at[k] : lo;
+        hi = x->at[k] > hi ? x->at[k] : hi;
+    }
+    return (hi - lo) * x->by > NEAR_BYTES;
+}
 
 /* What the kernel multiplies: row j, from element `from` of it on. */
 static const node *line_values(machine *mc, const stage *st, int j, int64_t from,
@@ -500,7 +526,6 @@ static const node *line_values(machine *mc, const stage *st, int j, int64_t from
     const tensor *of = mc->slot[x->a].t;
     const char *vals = t->retype >> id & 1 ? t->vals[j] : of->vals;
     g->x[j] = (line_source){.base = vals + from * size, .by = size};
-    g->far |= of->nvals * size > NEAR_BYTES;
     return x;
 }
 
@@ -523,6 +548,7 @@ void stage_terms_add(machine *mc, stage *st, void *to, const int64_t *into)
         g.x[j].at = at[j];
         for (int r = 0; r < st->runs; r++)
             at[j][r] = (int32_t)(x ? from[r] : st->run_end[r - 1]);
+        g.far |= x && lie_apart(mc->slot[x->a].t, &g.x[j], st->runs);
     }
     scale_lines(mc, st, st->run_lane, st->runs, scale, &g);
     for (int r = 0, k = 0, end; r < st->runs; r = end) { /* those of one length */
@@ -545,9 +571,21 @@ void stage_terms_add(machine *mc, stage *st, void *to, const int64_t *into)
 /* Below which position of the strip around row j's line is: as it lies, or in `all`. */
 static void line_parents(const stage *st, uint16_t of, int32_t *all, line_source *out)
 {
-    const stage *around = st->out;
+    stage *around = st->out;
     const uint16_t id = st->link.up[of];
-    const column *up = &around->g->place[id];
+    bool by_lane;
+    const column *up = stage_rows_above(st, of, &by_lane);
+    if (by_lane && up->form != COL_FIXED) {
+        stage_find_runs(around);
+        for (int r = 0, k = 0; r < around->runs; k = around->run_end[r++]) {
+            const int32_t at = (int32_t)column_get(up, around->run_lane[r]);
+            for (; k < around->run_end[r]; k += ROW_BLOCK)
+                for (int j = 0; j < ROW_BLOCK; j++)
+                    all[k + j] = at;
+        }
+        out->at = all;
+        return;
+    }
     if (around->late && around->bare[id]) { /* the string's coordinates, as they lie */
         const stage_walk *w = &around->walk[0];
         const int64_t from = around->g->place[w->place].base;
@@ -571,7 +609,7 @@ void stage_terms_rows(machine *mc, stage *st, const row_runs *to)
     const int64_t width = st->hi - st->lo,
                   size = (int64_t)type_size((stc_type)t->kernel->type);
     value scale[STRIP];
-    int32_t at[NEST_LOADS][STRIP];
+    int32_t at[NEST_LOADS][STRIP + ROW_BLOCK];
     struct line_kernel_args g = {.nx = t->nrow,
                                  .runs = to->n,
                                  .lines = around->n,
@@ -589,6 +627,7 @@ void stage_terms_rows(machine *mc, stage *st, const row_runs *to)
         line_values(mc, st, j, st->lo - lv->base, &g);
         g.x[j].by *= lv->extent;
         line_parents(st, x->b, at[j], &g.x[j]);
+        g.far |= lie_apart(mc->slot[x->a].t, &g.x[j], around->n);
     }
     scale_lines(mc, st, NULL, around->n, scale, &g);
     run_kernel(mc, st, &g);
