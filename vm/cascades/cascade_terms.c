@@ -48,7 +48,8 @@ struct line_kernel_args {
 
 /* ---- kernels ------------------------------------------------------------------------ */
 
-/* Of lines up to LINE_BYTES, the same columns of all are taken before the next ones. */
+/* Of lines up to LINE_BYTES the same columns of all are taken before the next ones; of
+ * those that come from far off, only if these are all. */
 enum { VECTOR_BYTES = 32, HALF_BYTES = 16, SUM_VECTORS = 8, LINE_BYTES = 512 };
 
 INLINE const char *line_at(const line_source *x, int64_t k)
@@ -157,7 +158,8 @@ INLINE void ask_result(const struct line_kernel_args *g, int run, int64_t size, 
     {                                                                                      \
         const struct line_kernel_args args = *all, *const g = &args;                       \
         const int64_t n = g->bytes;                                                        \
-        const int some = n > LINE_BYTES ? 1 : g->runs;                                     \
+        const int64_t near = g->far ? nv * VECTOR_BYTES : LINE_BYTES;                      \
+        const int some = n > near ? 1 : g->runs;                                           \
         for (int run = 0, stop = some; run < g->runs; run = stop, stop += some) {          \
             int64_t c = 0;                                                                 \
             for (; c + nv * VECTOR_BYTES <= n; c += nv * VECTOR_BYTES)                     \
