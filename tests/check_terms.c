@@ -272,6 +272,22 @@ START_TEST(lines_begun)
 }
 END_TEST
 
+/* Two levels of a result may have their coordinates from one loop. */
+START_TEST(levels_of_one_loop)
+{
+    double want[45] = {[3 * 3 + 1] = 2, [30 + 4 * 3 + 2] = 1};
+    expect_dense("tensor A dense f32 [3,5,3] = { (0,3,1): 2, (2,4,2): 1 }\n"
+                 "format f = (i,j,k) -> (i : compressed, k : dense, j : dense)\n"
+                 "tensor y f f32\ny(i,j,k) = A(i,j,k)\n",
+                 "y", want, 45);
+    double one[15] = {[14] = 1};
+    expect_dense("tensor A dense f32 [3,5,1] = { (2,4,0): 1 }\n"
+                 "format f = (i,j,k) -> (i : compressed, j : dense, k : dense)\n"
+                 "tensor y f f32\ny(i,k,j) = A(i,j,k)\n",
+                 "y", one, 15);
+}
+END_TEST
+
 Suite *suite_terms(void)
 {
     Suite *s = suite_create("terms");
@@ -280,6 +296,7 @@ Suite *suite_terms(void)
     tcase_add_loop_test(c, sums_of_lines, 0, STATEMENTS * TYPE_COUNT);
     tcase_add_test(c, known_operands);
     tcase_add_loop_test(c, lines_begun, 0, 2);
+    tcase_add_test(c, levels_of_one_loop);
     suite_add_tcase(s, c);
     return s;
 }

@@ -245,6 +245,15 @@ static void count_fibers(machine *mc, const stage *st)
     }
 }
 
+/* A string that is filled: what its lanes make, where it belongs. */
+static stc_status stage_string(machine *mc, stage *st)
+{
+    stage_spread(mc, st);
+    if (strip_aim(mc, st->g)) return mc->cx->diag.status;
+    if (strip_eval(mc, st->g)) return stage_failed(mc, st);
+    return st->g->n > 0 ? stage_sinks(mc, st) : STC_OK;
+}
+
 static stc_status stage_run(machine *mc, stage *st)
 {
     strip *g = st->g;
@@ -265,11 +274,9 @@ static stc_status stage_run(machine *mc, stage *st)
         if (stage_fill(mc, st, &more)) return mc->cx->diag.status;
         const int rounds = g->n;
         if (g->n > 0) stage_settle(mc, st);
-        if (g->n > 0) {
-            stage_spread(mc, st);
-            if (strip_eval(mc, g)) return stage_failed(mc, st);
-        }
-        if (g->n > 0 && stage_sinks(mc, st)) return mc->cx->diag.status;
+        const stc_status status = g->n > 0 ? stage_string(mc, st) : STC_OK;
+        strip_unaim(g, false);
+        if (status) return status;
         if (g->ends && st->open) stage_end_lane(mc, st);
         more = st->open || st->lane < st->out->g->n; /* settling may have left some */
         if (machine_count(mc, rounds ? rounds : 1)) return mc->cx->diag.status;

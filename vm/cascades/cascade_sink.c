@@ -168,6 +168,7 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
     slot *r = &mc->slot[x->a];
     const vclass cls = type_class(r->t->type);
     const int n = g->n;
+    if (at->form != COL_STEP || at->base != g->aim) strip_unaim(g, true);
     if (values_room(mc, st, x, at)) return mc->cx->diag.status;
     r->stores += (uint64_t)n;
     if (at->form == COL_LINES && st->terms.kernel) {
@@ -181,6 +182,8 @@ static stc_status put_values(machine *mc, stage *st, const sink *x, const column
         const bool folds = at->form == COL_FIXED && class_type(cls) == r->t->type;
         const void *all = folds ? strip_halves(g, x, v) : NULL;
         accumulate(r->t, x, at, all ? all : v, all ? 1 : n, g->scratch);
+    } else if (at->form == COL_STEP && g->aimed && v == g->aimed->data) {
+        return STC_OK; /* they were computed there */
     } else if (at->form == COL_STEP) {
         strip_store(r->t->type, r->t->vals, at->base, v, cls, n);
     } else if (at->form == COL_ARRAY) {
@@ -216,11 +219,15 @@ static void lanes_around(stage *from, const stage *to, const struct sink_list *i
         memcpy(out->end, from->run_end, (size_t)out->n * sizeof *out->end);
         return;
     }
-    const int *at = from->row + list_lane(in, 0);
-    for (int k = 0; !follows(in, 0) && k < in->n; k++)
-        out->lane[k] = from->row[list_lane(in, k)];
-    if (!follows(in, 0)) at = out->lane;
-    for (const stage *st = from->out; st != to; st = st->out, at = out->lane)
+    const int *at = out->lane;
+    const stage *st = from;
+    if (st != to && follows(in, 0)) {
+        at = st->row + list_lane(in, 0);
+        st = st->out;
+    }
+    for (int k = 0; at == out->lane && k < in->n; k++)
+        out->lane[k] = list_lane(in, k);
+    for (; st != to; st = st->out, at = out->lane)
         for (int k = 0; k < in->n; k++)
             out->lane[k] = st->row[at[k]];
     int n = -1, last = -1;
@@ -376,6 +383,7 @@ static stc_status append_values(machine *mc, stage *st, const sink *x, stage_sin
 
 static stc_status store_by_lane(machine *mc, stage *st, const sink *x)
 {
+    strip_unaim(st->g, true);
     for (int k = 0; k < st->g->n; k++) {
         if (stage_results_stand(mc, st->out, st->row[k])) return mc->cx->diag.status;
         strip_at_lane(mc, st->g, k);

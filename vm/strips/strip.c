@@ -125,12 +125,15 @@ static stc_status sink_lanes(machine *mc, strip *s, stc_status st)
 
 stc_status strip_rounds(machine *mc, strip *s)
 {
+    s->astray = false;
     if (!strip_enter(mc, s)) return s->failed ? mc->cx->diag.status : STC_OK;
     while (strip_next(mc, s)) {
         const int rounds = s->n;
         if (s->serial) *s->serial += STRIP;
-        stc_status st = rounds > 0 ? strip_eval(mc, s) : STC_OK;
+        stc_status st = rounds > 0 ? strip_aim(mc, s) : STC_OK;
+        if (!st && rounds > 0) st = strip_eval(mc, s);
         if (s->n > 0) st = sink_lanes(mc, s, st);
+        strip_unaim(s, false);
         if (!st) st = machine_count(mc, rounds ? rounds : 1); /* looking is work, too */
         if (st) return st;
         if (strip_through(mc, s, 0)) break;

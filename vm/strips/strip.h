@@ -71,6 +71,12 @@ struct strip {
     int64_t *len;  /* of each, where lanes are intervals */
     char *scratch; /* STRIP values, for sinks            */
     int done;      /* nodes evaluated in this strip      */
+    /* the column of what is stored, computed where it goes, from position `aim` on; its own
+     * room; some went elsewhere in this run (strip_sink.c) */
+    vcolumn *aimed;
+    void *room;
+    int64_t aim;
+    bool astray;
     void *block;
     size_t block_size;
     int n;                     /* lanes                              */
@@ -163,6 +169,11 @@ const void *strip_halves(strip *s, const sink *x, const void *values);
 /* Adds all lanes to a workspace of one index at once; false: nothing was done, for what
  * only ws_add can do. */
 bool strip_add_string(machine *mc, strip *s, const sink *x, stc_status *st);
+/* Before values are computed: those that are stored as they are, behind all that a result
+ * has, are computed where they go, with no copy between. strip_unaim: after they are
+ * stored, or (keep) where they go elsewhere. */
+stc_status strip_aim(machine *mc, strip *s);
+void strip_unaim(strip *s, bool keep);
 int64_t strip_place_coord(const machine *mc, const strip *s, int place, int lane);
 /* Positions of coordinates i in level lv of slot `which` below parents, each run of lanes
  * below one parent at once; rows: the lane of `up` that each is below, NULL: its own.

@@ -93,6 +93,42 @@ static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
 
 /* ---- results ------------------------------------------------------------------- */
 
+stc_status strip_aim(machine *mc, strip *s)
+{
+    const sink *x = &s->s.sink[0];
+    const node *body = &s->s.node[x->node];
+    if (s->s.nsink != 1 || x->kind != SINK_STORE || s->astray || !body->varies ||
+        body->kind != NODE_FN)
+        return STC_OK;
+    tensor *t = mc->slot[x->a].t;
+    const int64_t end = t->nvals + s->n;
+    if (class_type((vclass)body->cls) != t->type || t->stains.line || end <= t->few)
+        return STC_OK;
+    if (end > t->vals_cap && !format_places_below(&t->fmt, 0) &&
+        tensor_reserve_values(t, end))
+        return mc->cx->diag.status;
+    if (end > t->vals_cap) return STC_OK;
+    s->aimed = &s->node[x->node];
+    s->aim = t->nvals;
+    s->room = s->aimed->data;
+    s->aimed->data = (char *)t->vals + t->nvals * (int64_t)type_size(t->type);
+    s->aimed->spread = 0;
+    return STC_OK;
+}
+
+void strip_unaim(strip *s, bool keep)
+{
+    vcolumn *c = s->aimed;
+    if (!c) return;
+    const vclass cls = (vclass)s->s.node[c - s->node].cls;
+    if (keep && c->p == c->data) memcpy(s->room, c->data, (size_t)s->n * class_size(cls));
+    if (c->p == c->data) c->p = s->room;
+    s->astray |= keep;
+    c->data = s->room;
+    c->spread = 0;
+    s->aimed = NULL;
+}
+
 static mcursor *target_cursor(machine *mc, const place *x)
 {
     return x->cursor == ROOT ? NULL : &mc->c[x->cursor];
@@ -110,10 +146,11 @@ static stc_status store_lane(machine *mc, strip *s, const sink *x, int k, int64_
                                      column_get(&s->icol[p->icol], k), p->at);
         if (st) return st;
     }
-    if (asm_place(mc, r, target_cursor(mc, &s->s.place[x->b]), x->at, pos) ||
-        asm_value(mc, r, *pos))
+    if (asm_place(mc, r, target_cursor(mc, &s->s.place[x->b]), x->at, pos))
         return mc->cx->diag.status;
+    if (*pos != s->aim) strip_unaim(s, true);
     value v = lane_value(s, x, k);
+    if (asm_value(mc, r, *pos)) return mc->cx->diag.status;
     if (x->kind == SINK_ACC) {
         const value old = type_load(r->t->type, r->t->vals, *pos);
         const fn_fault f = fn_scalar_of(x->fn, (vclass)x->cls)(&v, &old, &v, NULL);
@@ -141,6 +178,7 @@ stc_status strip_store_lane(machine *mc, strip *s, const sink *x, int k)
 static stc_status store_lanes(machine *mc, strip *s, const sink *x, int from)
 {
     int64_t pos;
+    strip_unaim(s, true);
     for (int k = from; k < s->n; k++) {
         mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], k);
         const stc_status st = store_lane(mc, s, x, k, &pos);
@@ -212,7 +250,7 @@ static stc_status append_rest(machine *mc, strip *s, const sink *x, const place 
     strip_put_coords(&room, &s->icol[0], 1, n);
     lv->kind->append_done(lv, n, 0);
     r->stores += (uint64_t)n;
-    if (asm_value(mc, r, pos + n)) return mc->cx->diag.status;
+    if (tensor_extend_unfilled(r->t, pos + n + 1)) return mc->cx->diag.status;
     put_run(s, x, r->t, pos + 1, 1, n);
     return STC_OK;
 }
@@ -304,6 +342,8 @@ static stc_status sink_result(machine *mc, strip *s, const sink *x)
     int64_t pos;
     if (!single_place(s, x) || (x->kind == SINK_ACC && fn_at(x->fn)->flags & FP_FAULTS))
         return store_lanes(mc, s, x, 0);
+    if (s->icol[p->icol].form != COL_STEP && !append_in_bulk(mc, s, x, p))
+        strip_unaim(s, true);
     mc->i[s->s.l->index] = s->s.l->i = column_get(&s->icol[0], 0);
     const stc_status st = store_lane(mc, s, x, 0, &pos);
     if (st || s->n == 1) return st;
