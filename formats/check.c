@@ -82,21 +82,24 @@ static stc_status check_chains(const tensor *t)
     return STC_OK;
 }
 
-/* Sizes of levels whose arrays the host answers for. */
-static stc_status trust_level(const tensor *t, level *lv, int64_t parents)
+int64_t tensor_level_says(const tensor *t, int l, int64_t parents)
 {
-    const bool stores = lv->kind->arrays >> STC_CRD & 1;
+    const level *lv = &t->level[l];
     const int64_t size = lv->kind->size(lv, parents);
+    if (size != NONE || !(lv->kind->arrays >> STC_CRD & 1)) return size;
+    return lv->kind->arrays >> STC_AUX & 1 && lv->kind->props & PROP_FULL
+               ? t->nvals
+               : lv->a[STC_CRD].len;
+}
+
+/* Sizes of levels whose arrays the host answers for. */
+static stc_status trust_level(tensor *t, int l, int64_t parents)
+{
+    level *lv = &t->level[l];
+    const int64_t size = tensor_level_says(t, l, parents);
     lv->whole = false;
-    if (size != NONE) {
-        lv->size = size;
-    } else if (stores) {
-        lv->size = lv->kind->arrays >> STC_AUX & 1 && lv->kind->props & PROP_FULL
-                       ? t->nvals
-                       : lv->a[STC_CRD].len;
-    } else { /* only looking tells */
-        return lv->kind->check(t->cx, lv, parents);
-    }
+    if (size == NONE) return lv->kind->check(t->cx, lv, parents);
+    lv->size = size;
     return STC_OK;
 }
 
@@ -138,7 +141,7 @@ static stc_status check_all(tensor *t)
             return t->cx->diag.status;
         }
         const stc_status status =
-            t->vouched ? trust_level(t, lv, parents) : lv->kind->check(t->cx, lv, parents);
+            t->vouched ? trust_level(t, l, parents) : lv->kind->check(t->cx, lv, parents);
         if (status) return fail_level(t, l, status);
         parents = lv->size;
     }

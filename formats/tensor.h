@@ -132,6 +132,9 @@ void tensor_swap(tensor *a, tensor *b);
 void tensor_renumber(tensor *t, const format *f, const int *mode);
 stc_status tensor_copy(const tensor *t, tensor **out);
 stc_status tensor_check(tensor *t);
+/* How many positions a level has by what its arrays' lengths say, none of which was looked
+ * at; NONE: only looking tells. */
+int64_t tensor_level_says(const tensor *t, int l, int64_t parents);
 /* The same, though it may have passed before. */
 stc_status tensor_check_afresh(tensor *t);
 int64_t tensor_stored(const tensor *t);

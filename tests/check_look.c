@@ -299,6 +299,32 @@ START_TEST(planning_what_is_left_may_fail)
 }
 END_TEST
 
+/* A file that is mapped, and that nobody has looked at so far, says how large it is: rows
+ * are gone along, not turned. */
+START_TEST(files_say_their_sizes)
+{
+    char path[SCRATCH_PATH], saved[2 * SCRATCH_PATH + 200], *text;
+    stc_machine *m;
+    stc_session *s;
+    scratch(path, "look.stt");
+    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    snprintf(saved, sizeof saved,
+             "tensor A csr f64 [100000,100000] = random(density=0.0001, seed=3)\n"
+             "tensor x dense f64 [100000] = 1\nsave A \"%s\"\n"
+             "tensor B csr f64 [100000,100000] = \"%s\"\n",
+             path, path);
+    ck_ok(m, stc_session_exec(s, saved, "test"));
+    ck_ok(m, stc_session_explain(s, "y(i) = B(i,j) * x(j)", "test", false, &text));
+    ck_assert_ptr_null(strstr(text, "converted"));
+    ck_assert_ptr_nonnull(strstr(text, "for i in"));
+    stc_text_free(m, text);
+    stc_session_close(s);
+    stc_close(m);
+    remove(path);
+}
+END_TEST
+
 Suite *suite_look(void)
 {
     Suite *s = suite_create("look");
@@ -309,6 +335,7 @@ Suite *suite_look(void)
     tcase_add_test(t, programs_plan_what_is_left);
     tcase_add_test(t, later_statements_know_what_earlier_ones_gave);
     tcase_add_test(t, planning_what_is_left_may_fail);
+    tcase_add_test(t, files_say_their_sizes);
     suite_add_tcase(s, t);
     return s;
 }

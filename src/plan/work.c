@@ -98,10 +98,16 @@ static double level_density(const priced_access *p, int l)
 {
     if (p->x->level[l].props & PROP_FULL) return 1;
     if (!p->there) return l == 0 ? first_level : deeper_level;
-    const level *lv = &p->there->level[l];
-    const double parents = l ? (double)p->there->level[l - 1].size : 1;
-    const double places = parents * (double)lv->extent;
-    return places > 0 ? within((double)lv->size / places) : 1;
+    const tensor *t = p->there;
+    int64_t parents = 1, size = 1; /* nobody may have looked at its levels so far */
+    for (int k = 0; k <= l; k++) {
+        parents = size;
+        size = tensor_level_says(t, k, parents);
+    }
+    const double places = (double)parents * (double)t->level[l].extent;
+    return parents == NONE || size == NONE ? deeper_level
+           : places > 0                    ? within((double)size / places)
+                                           : 1;
 }
 
 /* What a level counts for, when all of a tensor is walked. */
