@@ -96,10 +96,9 @@ static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
 stc_status strip_aim(machine *mc, strip *s)
 {
     const sink *x = &s->s.sink[0];
+    if (s->s.nsink != 1 || x->kind != SINK_STORE || s->astray) return STC_OK;
     const node *body = &s->s.node[x->node];
-    if (s->s.nsink != 1 || x->kind != SINK_STORE || s->astray || !body->varies ||
-        body->kind != NODE_FN)
-        return STC_OK;
+    if (!body->varies || body->kind != NODE_FN) return STC_OK;
     tensor *t = mc->slot[x->a].t;
     const int64_t end = t->nvals + s->n;
     if (class_type((vclass)body->cls) != t->type || t->stains.line || end <= t->few)
