@@ -5,6 +5,9 @@
  * Lanes that share a fiber have it marked (super_marks.h).
  */
 #include "super_marks.h"
+#ifdef __x86_64__
+#include <emmintrin.h>
+#endif
 
 /* ---- four coordinates and four others ------------------------------------------ */
 
@@ -24,7 +27,22 @@ enum { QUAD = 4 };
         hit |= __builtin_shufflevector(hit, hit, 1, 0, 3, 2);                              \
         return (uint32_t)hit[0];                                                           \
     }
+#ifdef __x86_64__
+/* The same in half the instructions. */
+INLINE uint32_t same_32(const index_32 *a, const index_32 *b)
+{
+    const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)a),
+                  y = _mm_loadu_si128((const __m128i *)(const void *)b),
+                  b0 = _mm_cmpeq_epi32(x, _mm_shuffle_epi32(y, 0x00)),
+                  b1 = _mm_cmpeq_epi32(x, _mm_shuffle_epi32(y, 0x55)),
+                  b2 = _mm_cmpeq_epi32(x, _mm_shuffle_epi32(y, 0xaa)),
+                  b3 = _mm_cmpeq_epi32(x, _mm_shuffle_epi32(y, 0xff));
+    return (uint32_t)_mm_movemask_epi8(
+        _mm_packs_epi16(_mm_packs_epi32(b0, b1), _mm_packs_epi32(b2, b3)));
+}
+#else
 SAME(32)
+#endif
 SAME(64)
 
 /* Those bits of the first n of a; of b. */
