@@ -383,12 +383,21 @@ stc_status tensor_interleave(tensor *t)
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
+static void exchange(void *a, void *b, size_t size)
+{
+    char both[sizeof(tensor)];
+    memcpy(both, a, size);
+    memcpy(a, b, size);
+    memcpy(b, both, size);
+}
+
+/* Of the levels, which are most of a tensor, those that one of both has. */
 void tensor_swap(tensor *a, tensor *b)
 {
-    const tensor both = *a;
+    const int levels = a->fmt.levels > b->fmt.levels ? a->fmt.levels : b->fmt.levels;
     ctx *const ca = a->cx, *const cb = b->cx;
-    *a = *b;
-    *b = both;
+    exchange(a, b, offsetof(tensor, level) + (size_t)levels * sizeof *a->level);
+    exchange(&a->vals, &b->vals, sizeof *a - offsetof(tensor, vals));
     a->cx = ca;
     b->cx = cb;
 }
