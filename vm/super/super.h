@@ -143,6 +143,12 @@ enum { ASK_LANES = 16 };
     }
 ASK_LATER(32)
 ASK_LATER(64)
+/* The lanes from k on, of n, for which that asks once: loops over them are free of it. */
+static inline int ask_until(int k, int n)
+{
+    const int end = (k | (ASK_LANES - 1)) + 1;
+    return end < n ? end : n;
+}
 
 /* A fiber so many times as long as the other is searched for what that one has, by
  * halves, rather than stepped through. */

@@ -41,18 +41,22 @@ static stc_status result_row(machine *mc, nest *ns, void **row)
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
         const index_##W *crd = w->crd;                                                     \
-        for (int k = ns->from; k < ns->to; k++) {                                          \
-            int64_t p, e;                                                                  \
+        int64_t rounds = 0;                                                                \
+        for (int k = ns->from; k < ns->to;) {                                              \
             ask_later_##W(ns, w, v, sizeof *v, k, ns->to);                                 \
-            if (!span_##W(w, k, &p, &e)) continue;                                         \
-            SCALE(TYPE, B, s, k)                                                           \
-            ns->rounds += e - p;                                                           \
-            for (; p < e; p++) {                                                           \
-                elem_##TYPE *at = &to[crd[p * stride]];                                    \
-                *at = (elem_##TYPE)PLUS(B, TYPE, GET(TYPE, *at),                           \
-                                        v ? TIMES(B, TYPE, s, GET(TYPE, v[p])) : s);       \
+            for (const int end = ask_until(k, ns->to); k < end; k++) {                     \
+                int64_t p, e;                                                              \
+                if (!span_##W(w, k, &p, &e)) continue;                                     \
+                SCALE(TYPE, B, s, k)                                                       \
+                rounds += e - p;                                                           \
+                for (; p < e; p++) {                                                       \
+                    elem_##TYPE *at = &to[crd[p * stride]];                                \
+                    *at = (elem_##TYPE)PLUS(B, TYPE, GET(TYPE, *at),                       \
+                                            v ? TIMES(B, TYPE, s, GET(TYPE, v[p])) : s);   \
+                }                                                                          \
             }                                                                              \
         }                                                                                  \
+        ns->rounds += rounds;                                                              \
     }
 
 /* Whether some lane has a fiber with something in it. */
