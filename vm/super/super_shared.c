@@ -53,32 +53,53 @@ static const uint16_t first_of_b[] = {0, 0xf, 0xff, 0xfff, 0xffff};
 enum { ASKED = 32, SHORT = 8 };
 
 /* The lanes that may share something: short fibers that don't are most of what there is
- * in meshes, and are passed over here, whatever their elements are. */
+ * in meshes, and are passed over here, whatever their elements are. Listed: all parents are
+ * spelt out, and fibers have bounds, as is usual; loops then ask for nothing else. */
 #define SIFT(W)                                                                            \
-    static int sift_##W(const nest *ns, int *some)                                         \
+    INLINE bool lane_span_##W(const nest_walk *w, int k, int64_t *p, int64_t *n,           \
+                              bool listed)                                                 \
+    {                                                                                      \
+        const index_##W *bounds = w->bounds;                                               \
+        const int64_t parent = listed ? w->parent->data[k] : 0;                            \
+        int64_t e = *n = 0;                                                                \
+        if (!listed && !span_##W(w, k, p, &e)) return false;                               \
+        if (parent < 0) return false;                                                      \
+        if (listed) *p = bounds[parent], e = bounds[parent + 1];                           \
+        *n = e - *p;                                                                       \
+        return *n > 0;                                                                     \
+    }                                                                                      \
+    INLINE int sift_lanes_##W(const nest *ns, int *some, bool listed)                      \
     {                                                                                      \
         const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
         const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
         const int64_t last_a = wa->entries - QUAD, last_b = wb->entries - QUAD;            \
+        const int lanes = ns->o.n;                                                         \
         int n = 0, brief = 0;                                                              \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
-            int64_t p, pe, q, qe;                                                          \
+        for (int k = 0; k < lanes; k++) {                                                  \
+            int64_t p, na, q, nb;                                                          \
             if (k == ASKED && brief < ASKED / SHORT) {                                     \
-                for (; k < ns->o.n; k++)                                                   \
+                for (; k < lanes; k++)                                                     \
                     some[n++] = k;                                                         \
                 return n;                                                                  \
             }                                                                              \
-            const bool in_a = span_##W(wa, k, &p, &pe), in_b = span_##W(wb, k, &q, &qe);   \
-            bool apart = !in_a || !in_b;                                                   \
-            const bool both = pe - p <= QUAD && qe - q <= QUAD;                            \
+            bool apart = !lane_span_##W(wa, k, &p, &na, listed) ||                         \
+                         !lane_span_##W(wb, k, &q, &nb, listed);                           \
+            const bool both = !apart && na <= QUAD && nb <= QUAD;                          \
             brief += apart || both;                                                        \
             if (both && p <= last_a && q <= last_b)                                        \
-                apart |=                                                                   \
-                    !(same_##W(&ca[p], &cb[q]) & first_of_a[pe - p] & first_of_b[qe - q]); \
+                apart = !(same_##W(&ca[p], &cb[q]) & first_of_a[na] & first_of_b[nb]);     \
             some[n] = k;                                                                   \
             n += !apart;                                                                   \
         }                                                                                  \
         return n;                                                                          \
+    }                                                                                      \
+    static int sift_##W(const nest *ns, int *some)                                         \
+    {                                                                                      \
+        const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
+        return wa->bounds && wb->bounds && wa->parent->form == COL_ARRAY &&                \
+                       wb->parent->form == COL_ARRAY                                       \
+                   ? sift_lanes_##W(ns, some, true)                                        \
+                   : sift_lanes_##W(ns, some, false);                                      \
     }
 SIFT(32)
 SIFT(64)
