@@ -106,6 +106,7 @@ struct scatter {
     scatter_kernel kernel;
     bool mixed;   /* the last lanes met some coordinates for the first time, others again */
     bool guess;   /* whether these do can be guessed                                     */
+    bool brief;   /* by those before, as their fibers are short                          */
     bool usual;   /* how rows are gone through                                           */
     bool ordered; /* the fibers' coordinates are                                       */
     bool lines;   /* fibers have all coordinates of [lo, hi), and no list of them      */

@@ -19,7 +19,8 @@
 /* Fibers so far ahead are asked for: short ones take less time than memory does. */
 enum { FIBERS_AHEAD = 8 };
 
-/* Whether a term settles what it is folded into: then that isn't read. */
+/* Whether a term settles what it is folded into: then that isn't read, and to guess
+ * whether it is there gains less than guessing wrong costs, but of short fibers. */
 #define SETTLES_ADD(x) false
 #define SETTLES_MIN(x) false
 #define SETTLES_MAX(x) false
@@ -99,7 +100,7 @@ enum { FIBERS_AHEAD = 8 };
     {                                                                                      \
         if (sc->lines)                                                                     \
             lines_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n);                                \
-        else if (sc->guess)                                                                \
+        else if (sc->guess && (sc->brief || !SETTLES_##FOLD(1)))                           \
             put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, 0, n, true, false);                  \
         else                                                                               \
             put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, 0, n, false, false);                 \

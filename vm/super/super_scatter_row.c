@@ -238,7 +238,8 @@ static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen)
     if (ws_use(mc, w, sc->fold, sc->at) || ws_touch_room(mc, w, most + 1))
         return mc->cx->diag.status;
     const int64_t had = w->n, all = most;
-    sc->guess = !sc->mixed || all < n * BRIEF;
+    sc->brief = all < n * BRIEF;
+    sc->guess = !sc->mixed || sc->brief;
     tally(mc, TALLY_SCATTER + sc->row[sc->kernel == sc->wide]);
     sc->kernel(sc, w, n);
     const int64_t anew = w->n - had;
