@@ -16,9 +16,6 @@
 
 /* ---- kernels ----------------------------------------------------------------------- */
 
-/* Fibers so far ahead are asked for: short ones take less time than memory does. */
-enum { FIBERS_AHEAD = 8 };
-
 /* Whether a term settles what it is folded into: then that isn't read, and to guess
  * whether it is there gains less than guessing wrong costs, but of short fibers. */
 #define SETTLES_ADD(x) false
@@ -39,9 +36,9 @@ enum { FIBERS_AHEAD = 8 };
             const index_##W *crd = (const index_##W *)sc->crd;                             \
             const num_##TYPE s = by[k];                                                    \
             const int64_t begin = sc->from[k] - sc->lo;                                    \
-            if (k + FIBERS_AHEAD < n) {                                                    \
-                if (!line) __builtin_prefetch(crd + sc->from[k + FIBERS_AHEAD]);           \
-                if (vals) __builtin_prefetch(vals + sc->from[k + FIBERS_AHEAD]);           \
+            if (k + 2 < n) {                                                               \
+                if (!line) __builtin_prefetch(crd + sc->from[k + 2]);                      \
+                if (vals) __builtin_prefetch(vals + sc->from[k + 2]);                      \
             }                                                                              \
             for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
                 const int64_t i = line ? p - begin : crd[p];                               \
