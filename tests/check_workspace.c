@@ -331,6 +331,55 @@ START_TEST(profiles)
 }
 END_TEST
 
+/* A fiber that is read at 2 * i + p isn't scattered to its own coordinates, also where the
+ * loop's range has room for all of them. */
+START_TEST(steps_through_a_fiber)
+{
+    static const char text[] =
+        ".registers v 3 i 2 m 2 c 2\n"
+        ".tensor t0 \"A\" input i64 (0) format 1 compressed(0)\n"
+        ".tensor t1 \"B\" input i64 (0) format 1 compressed(0)\n"
+        ".tensor t2 \"y\" output i64 (0) [e2] format 1 compressed(0)\n"
+        ".tensor t3 \"\" work i64 (0) [e2] format 1 compressed(0)\n"
+        ".extent e0 dim t1 0\n.extent e1 dim t0 0\n.extent e2 addc e1 100\n.const k0 i64 "
+        "2\n"
+        ".merge g0 lo root hi e0 produce 0x2 { walk c0 }\n"
+        ".merge g1 lo root hi e2 produce 0x2 { walk c1 }\n"
+        ".code\nws.begin t3\nopen c0, t1, 0, root\nloop i1, m0, g0\n"
+        "open.at c1, t0, 0, root, i1, k0\nloop i0, m1, g1\nload v0, t0, c1\n"
+        "load v1, t1, c0\nfn2 v2, mul, i64, v0, v1\nws.add t3, i0, add, i64, v2\n"
+        "end\nend\nws.end t3\nmove t2, t3\nhalt\n";
+    const int64_t a[9] = {0, 0, 0, 0, 2, 0, 0, 0, 5}, b[4] = {1, 8, 0, 4}, nine = 9,
+                  four = 4;
+    for (int no_super = 0; no_super < 2; no_super++) {
+        heap h;
+        stc_machine *m = machine_open(&h, no_super);
+        stc_program *p;
+        stc_tensor *in[2];
+        const stc_tensor *y;
+        int64_t got[109] = {0};
+        ck_ok(m, stc_program_assemble(m, text, "t", &p));
+        ck_ok(m, stc_tensor_from_dense(m, "svec", STC_I64, 1, &nine, NULL, a, &in[0]));
+        ck_ok(m, stc_tensor_from_dense(m, "svec", STC_I64, 1, &four, NULL, b, &in[1]));
+        ck_ok(m, stc_bind(p, "A", in[0]));
+        ck_ok(m, stc_bind(p, "B", in[1]));
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "y", &y));
+        ck_ok(m, stc_tensor_to_dense(y, got));
+        for (int i = 0; i < 109; i++) {
+            int64_t sum = 0;
+            for (int k = 0; k < 4; k++)
+                sum += 2 * i + k < 9 ? a[2 * i + k] * b[k] : 0;
+            ck_assert_int_eq(got[i], sum);
+        }
+        stc_program_free(p);
+        stc_tensor_free(in[0]);
+        stc_tensor_free(in[1]);
+        machine_shut(m, &h);
+    }
+}
+END_TEST
+
 Suite *suite_workspace(void)
 {
     Suite *s = suite_create("workspace");
@@ -348,6 +397,7 @@ Suite *suite_workspace(void)
     tcase_add_test(c, beside_an_unbound_result);
     tcase_add_loop_test(c, taken, 0, 2);
     tcase_add_loop_test(c, profiles, 0, 2);
+    tcase_add_test(c, steps_through_a_fiber);
     suite_add_tcase(s, c);
     return s;
 }

@@ -322,6 +322,7 @@ static bool match_fiber(const machine *mc, scatter *sc, const loop_summary *mid,
     sc->tensor = m->operand[0].tensor;
     sc->level = m->operand[0].level;
     if (operand_walks(&m->operand[0])) { /* an open cursor (summary_link.c) */
+        if (up->coef != 1 || up->shift != UNLINKED) return false; /* not its coordinates */
         sc->tensor = up->tensor;
         sc->level = up->level;
         up = &mid->place[up->up];
