@@ -97,7 +97,7 @@ void stage_rows_prepare(const machine *mc, stage *st)
 {
     st->rowwise = st->linear && st->terms.kernel && match_operands(mc, st) &&
                   match_factors(st) && match_sink(mc, st);
-    if (!st->rowwise || !st->out->out || st->out->nchild > 1) return;
+    if (!st->rowwise || !st->out->out || st->out->nchild > 1 || st->out->g->masks) return;
     spare_rows(st);
     if (st->out->nwalk == 1) st->out->unread = stage_terms_bare(mc, st);
     for (int b = 0; b < st->g->s.l->merge->count; b++)

@@ -3,7 +3,8 @@
  * Results: the strip's first lane goes the way of the base operations, which
  * opens parents that have nothing yet; the others then follow in bulk, at
  * places that differ from the first one's by their coordinate (levels that
- * insert) or by one (levels that append).
+ * insert) or by one (levels that append). Where all of a strip's values are known to go
+ * behind those that are there, they are computed in the result itself, and not copied.
  */
 #include "../work/ws.h"
 #include "strip.h"
