@@ -160,6 +160,7 @@ static bool truth(frame *f, const ast *e)
 {
     oval c = run_expr(f, e);
     if (ov_is_any(&c) || c.err > 0) {
+        f->s->w->flags |= OV_HAZARD; /* a NaN may be in it, and a loop have no end */
         ostmt_refuse(f->s, ORACLE_UNSURE, "a condition that isn't certain");
         f->state = RETURNED;
         f->result = ov_any(STC_F64);
@@ -268,7 +269,10 @@ static const ast *choose(frame *f, const ast *cases, const oval *args)
             if (!constant(names->child[k])) continue;
             oval two[2] = {args[k], run_expr(f, names->child[k])};
             oval same = of_call(of_find("eq", 2, 2), two, &f->s->w->flags);
-            if (ov_is_any(&same)) return NULL;
+            if (ov_is_any(&same)) {
+                f->s->w->flags |= OV_HAZARD; /* a loop of the case that is taken, too */
+                return NULL;
+            }
             fits = ov_true(&same);
         }
         if (fits) return cases->child[c];
