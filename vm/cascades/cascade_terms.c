@@ -18,8 +18,9 @@
 #include "../super/super.h"
 #include <string.h>
 
-/* Lines that are asked for ahead: they come from all over memory. */
-enum { LINES_AHEAD = 8 };
+/* Lines that are asked for ahead: they come from all over memory. So are scalars, by the
+ * byte: between lines the processor doesn't see that it goes through an array of them. */
+enum { LINES_AHEAD = 8, SCALARS_AHEAD = 2048 };
 
 /* Lines from memory: number k begins at `base` + at[k] * by. */
 typedef struct line_source {
@@ -106,6 +107,7 @@ INLINE void ask_result(const struct line_kernel_args *g, int run, int64_t size, 
                 sum[v] = fresh ? (V)(none - (V){0}) : o[v];                                \
             for (; k < to; k++) {                                                          \
                 const T s = *(const T *)(g->scale + k * g->by);                            \
+                __builtin_prefetch(g->scale + k * g->by + SCALARS_AHEAD);                  \
                 if (k < asked) ask_lines(g, k, c, bytes, nx);                              \
                 const V *x[NEST_LOADS];                                                    \
                 for (int j = 0; j < nx; j++)                                               \
