@@ -82,22 +82,30 @@ typedef struct many {
     int rows, n;
 } many;
 
-/* While no operand is in its last run: `steps` of them. */
+/* While no operand comes to its last run: `steps` of them. Where the run after the next one
+ * begins is read before it is known whether the next one is reached: so a step needn't wait
+ * for memory until the one before it is done. */
 static inline __attribute__((always_inline)) void
 step_inside(many *m, int32_t *at, const int walks, uint32_t first, int64_t steps)
 {
+    uint32_t end[RUN_WALKS];
+    for (int k = 0; steps > 0 && k < walks; k++)
+        end[k] = (uint32_t)m->crd[k][m->x[k] + 1] - first;
     for (const int64_t stop = m->n + steps; m->n < stop; m->n++) {
-        uint32_t end[RUN_WALKS], e = ROW_END;
+        uint32_t e = ROW_END;
         at[m->n] = (int32_t)m->i;
 #pragma GCC unroll 4
         for (int k = 0; k < walks; k++) {
-            end[k] = (uint32_t)m->crd[k][m->x[k] + 1] - first;
             e = end[k] < e ? end[k] : e;
             m->pos[k][m->n] = m->x[k];
         }
 #pragma GCC unroll 4
-        for (int k = 0; k < walks; k++)
-            m->x[k] += end[k] == e;
+        for (int k = 0; k < walks; k++) {
+            const uint32_t after = (uint32_t)m->crd[k][m->x[k] + 2] - first;
+            const uint32_t ends = end[k] == e;
+            end[k] += (after - end[k]) * ends; /* without a branch */
+            m->x[k] += ends;
+        }
         m->i = e + first;
         m->rows += e == ROW_END;
     }
@@ -120,7 +128,7 @@ static inline __attribute__((always_inline)) int fill_steps(ivl_loop *v, const i
     while (inside > 0) {
         inside = LANES - m.n;
         for (int k = 0; k < walks; k++)
-            inside = again[k] ? 0 : least(inside, m.last[k] - m.x[k]);
+            inside = again[k] ? 0 : least(inside, m.last[k] - 1 - m.x[k]);
         step_inside(&m, v->at, walks, first, inside);
     }
     for (; m.n < LANES && m.rows < left; m.n++) {
