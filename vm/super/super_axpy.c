@@ -160,12 +160,9 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
         const elem_##TYPE *x = (const elem_##TYPE *)by->vals + load_base(by, 0);           \
         const index_##W lo = (index_##W)ns->lo;                                            \
         to += i->base;                                                                     \
-        if (ns->far) {                                                                     \
-            fetch_ahead(crd, ns->from, ns->to - ns->from, sizeof *crd);                    \
-            fetch_ahead(v, ns->from, ns->to - ns->from, sizeof *v);                        \
-        }                                                                                  \
         for (int k = ns->from; k < ns->to; k++) {                                          \
             if (crd[k] < lo) continue;                                                     \
+            __builtin_prefetch((const char *)&v[k] + AHEAD_BYTES / 2);                     \
             const num_##TYPE t = TIMES(B, TYPE, GET(TYPE, v[k]), GET(TYPE, x[crd[k]]));    \
             to[k] = (elem_##TYPE)PLUS(B, TYPE, GET(TYPE, to[k]), t);                       \
         }                                                                                  \
