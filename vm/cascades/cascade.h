@@ -134,6 +134,7 @@ struct stage {
     /* for a loop inside whose lines need no string: places that it does without; located
      * ones of which it needs but coordinates, in this string; nodes that it reads itself */
     bool spared[PLACE_MAX], bare[PLACE_MAX];
+    bool loaded[PLACE_MAX]; /* located places of which nothing but values are asked      */
     uint64_t unread;
     /* sinks */
     bool column[PLACE_MAX]; /* places in results whose positions are a column     */

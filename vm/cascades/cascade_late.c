@@ -82,6 +82,19 @@ static bool walks_one(const merge_desc *m)
     return walker >= 0 && !table_fix(m->produce, walker, false);
 }
 
+/* Whether a located place is for loads of the stage's own, and for nothing else. */
+static bool only_loaded(const stage *st, uint16_t id)
+{
+    const loop_summary *s = &st->g->s;
+    bool so = st->nchild == 0 && id <= s->l->merge->count &&
+              s->l->merge->operand[id - 1].role == MERGE_LOCATE;
+    for (int k = 0; k < s->nplace; k++)
+        so &= s->place[k].up != id;
+    for (int k = 0; k < s->nsink; k++)
+        so &= s->sink[k].b != id;
+    return so;
+}
+
 void stage_late_match(stage *st)
 {
     const loop_summary *s = &st->g->s;
@@ -90,6 +103,8 @@ void stage_late_match(stage *st)
                     !st->g->masks && walks_one(m);
     if (!st->late_body) return;
     st->late_given = given_values(s);
+    for (int k = 1; k < s->nplace; k++)
+        st->loaded[k] = only_loaded(st, (uint16_t)k);
     for (int k = 1; k < s->nicol; k++)
         st->late_body &= !s->icol[k].varies || s->icol[k].kind == ICOL_GIVEN;
     for (int k = 0; k < s->nstep; k++)

@@ -46,6 +46,7 @@ void stage_late_spell(stage *st)
         column *c = &st->g->place[id];
         for (int k = 0; st->bare[id] && k < st->g->n; k++)
             c->data[k] = i[k] + c->base;
+        if (st->bare[id]) c->form = COL_ARRAY;
         st->bare[id] = false;
     }
     st->late = false;

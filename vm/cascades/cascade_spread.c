@@ -6,6 +6,7 @@
  * placed for the whole string at once where their fibers are ranges, else one
  * by one.
  */
+#include "../core/ahead.h"
 #include "cascade.h"
 #include <string.h>
 
@@ -261,6 +262,20 @@ static void locate_each(const stage *st, const located *x, column *c)
     c->full = any >= 0;
 }
 
+/* Positions are coordinates as they lie in the operand that is walked, and a constant. */
+static bool lie_there(const stage *st, int id, column *c)
+{
+    const stage_walk *w = &st->walk[0];
+    const column *at = &st->g->place[w->place];
+    if (at->form != COL_STEP) return false;
+    if (st->spared[id]) return true;
+    if (!st->loaded[id] || w->t.width != sizeof *c->crd) return false;
+    c->form = COL_LIES;
+    c->crd = (const int32_t *)w->t.crd + at->base;
+    fetch_far(w->t.crd, at->base, st->g->n, w->t.width);
+    return true;
+}
+
 /* Coordinates that aren't written out become positions on the way, unless those are for who
  * reads the coordinates himself. False: they can't. */
 static bool locate_late(stage *st, int id, const located *x, column *c)
@@ -269,11 +284,12 @@ static bool locate_late(stage *st, int id, const located *x, column *c)
     int64_t up, any = 0;
     st->bare[id] = false;
     if (!covers(st, x)) return false;
+    c->form = COL_ARRAY;
     if (one_above(st, x->up, &up)) {
         if (up < 0) return false;
         c->base = up * rows - x->lo;
-        st->bare[id] = st->spared[id] && st->g->place[st->walk[0].place].form == COL_STEP;
-        if (!st->bare[id]) stage_coords(st, c->data, st->g->n, up * rows - x->lo);
+        st->bare[id] = lie_there(st, id, c);
+        if (!st->bare[id]) stage_coords(st, c->data, st->g->n, c->base);
     } else {
         stage_coords(st, c->data, st->g->n, -x->lo);
         for (int e = 0; e < st->g->n; e++) {
@@ -281,7 +297,6 @@ static bool locate_late(stage *st, int id, const located *x, column *c)
             any |= c->data[e] = up < 0 ? NONE : up * rows + c->data[e];
         }
     }
-    c->form = COL_ARRAY;
     c->full = any >= 0;
     return true;
 }

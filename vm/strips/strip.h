@@ -28,15 +28,17 @@ typedef enum col_form {
     COL_STEP,  /* base, base+1, …                   */
     COL_ARRAY, /* data[lane]                        */
     COL_LINES, /* data[r] + how far the lane is in line r of the strip */
+    COL_LIES,  /* base + crd[lane]: for loads alone */
 } col_form;
 typedef struct column {
     uint8_t form;
     bool full; /* positions: none is NONE           */
     int64_t base;
-    int64_t *data;    /* its buffer, STRIP elements        */
-    int64_t *end;     /* positions: one past duplicates; NULL where there are none */
-    bool ranged;      /* `end` holds for this strip        */
-    const void *vals; /* what is at these positions; NULL: the tensor's values */
+    int64_t *data;      /* its buffer, STRIP elements        */
+    int64_t *end;       /* positions: one past duplicates; NULL where there are none */
+    bool ranged;        /* `end` holds for this strip        */
+    const int32_t *crd; /* coordinates where they lie in an operand */
+    const void *vals;   /* what is at these positions; NULL: the tensor's values */
 } column;
 
 static inline int64_t column_get(const column *c, int k)

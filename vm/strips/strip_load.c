@@ -72,27 +72,44 @@ void class_gather(vclass cls, void *to, const void *from, const int *of, int n)
     }
 }
 
-/* By the block: a run is written over where it ends before its last block does. */
+/* By the block: a run is written over where it ends before its last block does. T is an
+ * element's bits, V as many of them as a vector has. */
+#define REPEAT(SIZE, T, V, SPREAD)                                                         \
+    static void repeat_##SIZE(T *to, const T *from, const int *of, const int *end,         \
+                              int runs)                                                    \
+    {                                                                                      \
+        enum { BLOCK = 8, VECTORS = BLOCK * sizeof(T) / sizeof(V) };                       \
+        const int n = runs ? end[runs - 1] : 0;                                            \
+        for (int r = 0, k = 0; r < runs; k = end[r++]) {                                   \
+            const T x = from[of[r]];                                                       \
+            const V all = SPREAD;                                                          \
+            for (; k < end[r] && k + BLOCK <= n; k += BLOCK)                               \
+                for (int j = 0; j < VECTORS; j++)                                          \
+                    ((V *)&to[k])[j] = all;                                                \
+            for (; k < end[r]; k++)                                                        \
+                to[k] = x;                                                                 \
+        }                                                                                  \
+    }
+typedef uint32_t __attribute__((may_alias)) bits_4;
+typedef uint64_t __attribute__((may_alias)) bits_8;
+typedef uint32_t bits_4_4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint64_t bits_8_2 __attribute__((vector_size(16), aligned(8), may_alias));
+REPEAT(4, bits_4, bits_4_4, x - (bits_4_4){0})
+REPEAT(8, bits_8, bits_8_2, x - (bits_8_2){0})
+REPEAT(16, bits_8_2, bits_8_2, x)
+
 void class_repeat(vclass cls, void *to, const void *from, const int *of, const int *end,
                   int runs)
 {
-    enum { BLOCK = 8 };
-    const int n = runs ? end[runs - 1] : 0;
-    switch (cls) {
-#define CLASS(NAME, name, ctype)                                                           \
-    case CLASS_##NAME:                                                                     \
-        for (int r = 0, k = 0; r < runs; k = end[r++]) {                                   \
-            const ctype x = ((const ctype *)from)[of[r]];                                  \
-            for (; k < end[r] && k + BLOCK <= n; k += BLOCK)                               \
-                for (int j = 0; j < BLOCK; j++)                                            \
-                    ((ctype *)to)[k + j] = x;                                              \
-            for (; k < end[r]; k++)                                                        \
-                ((ctype *)to)[k] = x;                                                      \
-        }                                                                                  \
+    switch (class_size(cls)) {
+    case 4:
+        repeat_4(to, from, of, end, runs);
         break;
-#include "../../formats/base/types.def"
+    case 8:
+        repeat_8(to, from, of, end, runs);
+        break;
     default:
-        break;
+        repeat_16(to, from, of, end, runs);
     }
 }
 
@@ -157,8 +174,8 @@ bool strip_stretches(const int64_t *at, int n)
 /* Any byte but 0 is true, whoever lent it; bool is the type of rank 1. */
 #define READ(x, rank) ((rank) == 1 ? (x) != 0 : (x))
 
-/* One function a type: consecutive positions, given ones, ones that may be
- * absent (there are values, so position 0 can be read for those). */
+/* One function a type: consecutive positions, coordinates of an operand, given positions,
+ * ones that may be absent (there are values, so position 0 can be read for those). */
 #define TYPE(NAME, name, ctype, CLASS, rank)                                               \
     static void load_##NAME(void *to, const void *vals, const column *at, int n,           \
                             value fill)                                                    \
@@ -171,6 +188,9 @@ bool strip_stretches(const int64_t *at, int n)
             v += at->base;                                                                 \
             for (int k = 0; k < n; k++)                                                    \
                 out[k] = READ(v[k], rank);                                                 \
+        } else if (at->form == COL_LIES) {                                                 \
+            for (int k = 0; k < n; k++)                                                    \
+                out[k] = READ(v[at->base + at->crd[k]], rank);                             \
         } else if (at->full) {                                                             \
             for (int k = 0; k < n; k++)                                                    \
                 out[k] = READ(v[at->data[k]], rank);                                       \
