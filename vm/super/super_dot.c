@@ -6,6 +6,7 @@
  * an element or two, the second is added without a branch: guessing whether there is
  * one costs more than computing it.
  */
+#include "../core/ahead.h"
 #include "super_lengths.h"
 #include <string.h>
 
@@ -107,30 +108,27 @@ enum { LOOK = 64 };
             }                                                                              \
             return bounds[n] - bounds[0] - left;                                           \
         }                                                                                  \
-        for (int from = 0, m; from < n; from += m) {                                       \
+        const bool mixed = !SETTLES(B) && w->entries < LENGTHS_NEAR &&                     \
+                           bounds[n] - p <= LENGTHS_MEAN * (int64_t)n &&                   \
+                           lengths_differ_##W(bounds, n);                                  \
+        for (int from = 0, m; mixed && from < n; from += m) {                              \
             uint16_t order[LENGTHS_BATCH];                                                 \
             m = n - from < LENGTHS_BATCH ? n - from : LENGTHS_BATCH;                       \
-            const bool mixed =                                                             \
-                !SETTLES(B) && !ns->far && lengths_differ_##W(bounds + from, m);           \
-            if (mixed) {                                                                   \
-                lengths_sort_##W(bounds + from, m, order);                                 \
-                lengths_ask_##W(w, bounds + from, m, v, sizeof *v);                        \
-            }                                                                              \
-            for (int j = 0; mixed && j < m; j++) {                                         \
+            lengths_sort_##W(bounds + from, m, order);                                     \
+            for (int j = 0; j < m; j++) {                                                  \
                 const int k = from + order[j];                                             \
                 p = bounds[k];                                                             \
                 out[k] = fiber_##TYPE##_##B##_##W(v, crd, 1, &p, bounds[k + 1], x, NULL,   \
                                                   NO_FACTORS(B, TYPE), init, nx, false);   \
             }                                                                              \
-            p = bounds[from];                                                              \
-            for (int k = from; !mixed && k < from + m; k++) {                              \
-                const int64_t e = bounds[k + 1];                                           \
-                ask_later_##W(ns, w, v, sizeof *v, ns->from + k, ns->to);                  \
-                out[k] = fiber_##TYPE##_##B##_##W(v, crd, 1, &p, e, x, NULL,               \
-                                                  NO_FACTORS(B, TYPE), init, nx, false);   \
-                if (SETTLES(B)) left += e - p;                                             \
-                p = e;                                                                     \
-            }                                                                              \
+        }                                                                                  \
+        for (int k = 0; !mixed && k < n; k++) {                                            \
+            const int64_t e = bounds[k + 1];                                               \
+            ask_later_##W(ns, w, v, sizeof *v, ns->from + k, ns->to);                      \
+            out[k] = fiber_##TYPE##_##B##_##W(v, crd, 1, &p, e, x, NULL,                   \
+                                              NO_FACTORS(B, TYPE), init, nx, false);       \
+            if (SETTLES(B)) left += e - p;                                                 \
+            p = e;                                                                         \
         }                                                                                  \
         return bounds[n] - bounds[0] - left;                                               \
     }

@@ -8,12 +8,18 @@
 #ifndef STC_VM_SUPER_LENGTHS_H
 #define STC_VM_SUPER_LENGTHS_H
 
-#include "../core/ahead.h"
 #include "super.h"
 
 /* Lanes of a batch, whose elements stay in the nearest cache; the longest lengths count as
- * one. So many lanes are asked what lengths are like. */
-enum { LENGTHS_BATCH = 128, LENGTHS = 32, LENGTHS_ASKED = 32 };
+ * one. So many lanes are asked what lengths are like. Where a lane has more elements in the
+ * mean, or there are more in all, they are read faster in their order. */
+enum {
+    LENGTHS_BATCH = 128,
+    LENGTHS = 32,
+    LENGTHS_ASKED = 32,
+    LENGTHS_MEAN = 6,
+    LENGTHS_NEAR = 1 << 18
+};
 
 #define BY_LENGTH(W)                                                                       \
     /* Whether that pays for the fibers between n + 1 bounds: one in four differs from     \
@@ -50,17 +56,6 @@ enum { LENGTHS_BATCH = 128, LENGTHS = 32, LENGTHS_ASKED = 32 };
         }                                                                                  \
         for (int k = 0; k < n; k++)                                                        \
             order[at[length[k]]++] = (uint16_t)k;                                          \
-    }                                                                                      \
-                                                                                           \
-    /* A batch isn't read in order: as much as it has, behind it, is asked for. */         \
-    static inline void lengths_ask_##W(const nest_walk *w, const index_##W *bounds, int n, \
-                                       const void *vals, int64_t size)                     \
-    {                                                                                      \
-        const int64_t p = bounds[n], left = w->entries - p, have = p - bounds[0];          \
-        const int64_t m = have < left ? have : left;                                       \
-        fetch((const index_##W *)w->crd + p * w->step,                                     \
-              m * w->step * (int64_t)sizeof(index_##W));                                   \
-        fetch((const char *)vals + p * size, m * size);                                    \
     }
 BY_LENGTH(32)
 BY_LENGTH(64)
