@@ -8,7 +8,8 @@
  *
  * In r(j) = sum(i: v(i) * A(i,j)) where !w(j) the sum adds to wherever the entries of its
  * rows are, which a loop over the places that the mask names can't: the step computes all
- * of it. Of a matrix far more would be computed than is named.
+ * of it. Of a matrix far more would be computed than is named, unless the mask names all
+ * but what some operand stores, as !A(i,j) of a sparse A does.
  */
 #include "opt.h"
 
@@ -29,10 +30,17 @@ static bool appends(const format *f)
     return !finds && format_is_plain(f);
 }
 
+/* Whether the mask names all but what is stored. */
+static bool names_most(const program *p, const bexpr *mask)
+{
+    value fill;
+    return reads_some(p, mask) && fill_of(p, mask, &fill) && fill.i64;
+}
+
 /* Whether all of the sum is computed. */
 static bool computes_all(const program *p, const bstmt *s)
 {
-    return s->nsub == 1 && reads_across(p, s->value, 0);
+    return s->nsub == 1 ? reads_across(p, s->value, 0) : names_most(p, s->mask);
 }
 
 bool mask_may(const program *p, const bstmt *s)

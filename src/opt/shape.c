@@ -36,10 +36,14 @@ static void note_levels(const program *p, const bexpr *e, uint64_t *before)
         note_levels(p, e->args[k], before);
 }
 
+/* … and of those that may come next, what is stored of some operand comes first: rows that
+ * all operands have whole stay rows. */
 static int order_modes(const opt *o, const product *x, uint64_t out, int *mode)
 {
-    uint64_t before[64] = {0};
+    uint64_t before[64] = {0}, some = 0;
     int n = 0;
+    for (int k = 0; k < x->n; k++)
+        if (!x->factor[k].full) some |= x->factor[k].indices;
     for (int k = 0; k < x->n; k++)
         note_levels(o->p, x->factor[k].e, before);
     /* what is before something that is before is before it, too */
@@ -47,10 +51,11 @@ static int order_modes(const opt *o, const product *x, uint64_t out, int *mode)
         for (int i = 0; i < o->s->nindex; i++)
             if ((before[i] >> via) & 1) before[i] |= before[via];
     while (out) {
-        int best = -1, fewest = 65;
+        int best = -1, fewest = 2 * 64 + 2;
         for (uint64_t set = out; set; set &= set - 1) {
             const int i = __builtin_ctzll(set);
-            const int open = __builtin_popcountll(before[i] & out);
+            const int open =
+                2 * __builtin_popcountll(before[i] & out) + !((some >> i) & 1);
             if (open < fewest) {
                 best = i;
                 fewest = open;
