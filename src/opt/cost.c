@@ -200,6 +200,13 @@ double cost_result(const opt *o, const factor *f, int n, uint64_t out)
     return o->looks ? look_density(o, f, n, out, stored) : stored;
 }
 
+bool cost_selects(const factor *f, int n, uint64_t indices, const factor *other)
+{
+    for (int k = 0; k < n; k++)
+        if (f[k].density < 1 || f[k].where) return false;
+    return other->density < 1 && !other->where && !(other->indices & ~indices);
+}
+
 /* ---- loops ------------------------------------------------------------------------ */
 
 /* Of two that store some of the coordinates below what is bound, one is sought in the

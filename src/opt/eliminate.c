@@ -59,6 +59,13 @@ static factor join(const search *s, uint64_t gone, int first, uint64_t *taken)
         part[n++] = x->factor[k];
         k = -1; /* those before it may be joined by now */
     }
+    for (int k = 0; k < x->n; k++) {
+        if ((*taken >> k) & 1 || x->factor[k].indices & gone ||
+            !cost_selects(part, n, all, &x->factor[k]))
+            continue;
+        *taken |= UINT64_C(1) << k;
+        part[n++] = x->factor[k];
+    }
     const uint64_t out = all & ~gone;
     const double density = cost_result(s->o, part, n, out);
     return (factor){.indices = out,
@@ -73,11 +80,11 @@ static int left_over(const search *s, uint64_t groups, factor *f)
     const uint64_t gone = indices_of(s, groups);
     uint64_t taken = 0;
     int n = 0;
-    for (int k = 0; k < s->x->n; k++) {
-        if ((taken >> k) & 1) continue;
-        f[n++] =
-            s->x->factor[k].indices & gone ? join(s, gone, k, &taken) : s->x->factor[k];
-    }
+    for (int k = 0; k < s->x->n; k++)
+        if (!((taken >> k) & 1) && s->x->factor[k].indices & gone)
+            f[n++] = join(s, gone, k, &taken);
+    for (int k = 0; k < s->x->n; k++)
+        if (!((taken >> k) & 1)) f[n++] = s->x->factor[k];
     return n;
 }
 
@@ -97,6 +104,9 @@ static double step_cost(const search *s, const factor *f, int n, uint64_t indice
         wheres += f[k].where != NULL;
     }
     if (wheres == parts) return -1; /* of nothing */
+    for (int k = 0; k < n; k++)
+        if (!(f[k].indices & indices) && cost_selects(part, parts, out, &f[k]))
+            part[parts++] = f[k];
     out &= ~indices;
     if (s->o->pattern && !out) return -1; /* a scalar doesn't tell that it had no term */
     if (__builtin_popcountll(out) > STC_MAX_ORDER) return -1;

@@ -257,6 +257,9 @@ double cost_nest(const opt *o, const factor *f, int n);
 double cost_nest_below(const opt *o, const factor *f, int n, double most);
 /* How much of the result a product has when all but `out` is reduced. */
 double cost_result(const opt *o, const factor *f, int n, uint64_t out);
+/* Whether a product over such indices, of factors that are everything but 0, is only wanted
+ * where another factor is stored: the step multiplies by that, too. */
+bool cost_selects(const factor *f, int n, uint64_t indices, const factor *other);
 /* What it costs to reduce a product at one place of its result; whether a factor is stored
  * along other indices than those that are reduced. turned: what no round of a loop changes
  * has a copy that isn't. */
@@ -315,6 +318,8 @@ stc_status share_rest(opt *o);
  */
 uint64_t share_key(const bexpr *e);
 bool share_same(const opt *o, const bindex *index, const bexpr *a, const bexpr *b);
+/* Whether two extents must be equal for the program to run. */
+bool share_extent(const program *p, int x, int y);
 /* Whether a tensor for a product costs less than computing it once more. */
 bool share_pays(const opt *o, const product *x);
 

@@ -24,8 +24,7 @@ static bool same(const opt *o, const bexpr *a, const bexpr *b, pairing *by);
 
 /* ---- expressions ---------------------------------------------------------------- */
 
-/* Whether two extents must be equal for the program to run. */
-static bool same_extent(const program *p, int x, int y)
+bool share_extent(const program *p, int x, int y)
 {
     if (x == y) return true;
     if (x < 0 || y < 0) return false;
@@ -51,8 +50,8 @@ static bool pair(const program *p, pairing *by, int a, int b)
 {
     if (by->of[a] == UNPAIRED && by->back[b] == UNPAIRED) {
         const bindex *x = &by->a[a], *y = &by->b[b];
-        if (x->value || y->value || (x->lo != y->lo && !same_extent(p, x->lo, y->lo)) ||
-            !same_extent(p, x->hi, y->hi))
+        if (x->value || y->value || (x->lo != y->lo && !share_extent(p, x->lo, y->lo)) ||
+            !share_extent(p, x->hi, y->hi))
             return false;
         by->of[a] = (int8_t)b;
         by->back[b] = (int8_t)a;

@@ -95,16 +95,34 @@ bexpr *expression(opt *o, const product *x, const opt_part *t)
 
 /* ---- parts ------------------------------------------------------------------------ */
 
-/* Moves the factors that have indices of the group from `all` to *t; its result takes
- * the place of the first. */
+/* The factor of those that lack the group which says where the group's product is wanted;
+ * -1: there is none. */
+static int selecting(const opt_part *all, uint64_t group, factor *room)
+{
+    uint64_t indices = 0;
+    int n = 0;
+    for (int k = 0; k < all->n; k++)
+        if (all->f[k].indices & group) {
+            room[n++] = all->f[k];
+            indices |= all->f[k].indices;
+        }
+    for (int k = 0; k < all->n; k++)
+        if (!(all->f[k].indices & group) && cost_selects(room, n, indices, &all->f[k]))
+            return k;
+    return -1;
+}
+
+/* Moves the factors that have indices of the group from `all` to *t, and what says where
+ * they are wanted; its result takes the place of the first. */
 static bool split_off(opt *o, opt_part *all, uint64_t group, int step, opt_part *t)
 {
     int kept = 0, at = -1;
     *t = (opt_part){.reduced = group, .f = arena_array(o->a, all->n, sizeof *t->f)};
     if (!t->f) return false;
+    const int selects = selecting(all, group, t->f);
     for (int k = 0; k < all->n; k++) {
         const factor f = all->f[k];
-        if (f.indices & group) {
+        if (f.indices & group || k == selects) {
             if (at < 0) at = kept++;
             t->f[t->n++] = f;
             t->out |= f.indices;
@@ -303,6 +321,7 @@ int extent_unless_empty(opt *o, int hi, int gone)
 {
     program *p = o->p;
     if (p->ext[gone].op == EXT_CONST && p->ext[gone].k > 0) return hi;
+    if (share_extent(p, hi, gone)) return hi;
     const int some = has_values(p, gone);
     if (some < 0) return -1;
     return program_extent(p,
