@@ -188,14 +188,18 @@ static double join_skew(const opt *o, const factor *f, int n, int index)
 double cost_result(const opt *o, const factor *f, int n, uint64_t out)
 {
     uint64_t all = out;
-    double stored = 1;
+    double stored = 1, same = 1; /* of factors that all terms of a place share */
     for (int k = 0; k < n; k++) {
         all |= f[k].indices;
-        stored *= f[k].density;
+        if (f[k].indices & ~out)
+            stored *= f[k].density;
+        else
+            same *= f[k].density;
     }
     for (uint64_t set = all; set; set &= set - 1)
         stored *= join_skew(o, f, n, __builtin_ctzll(set));
     stored *= cost_places(o, all & ~out);
+    stored = stored > 1 ? same : stored * same;
     if (stored > 1) stored = 1;
     return o->looks ? look_density(o, f, n, out, stored) : stored;
 }

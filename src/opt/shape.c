@@ -54,8 +54,7 @@ static int order_modes(const opt *o, const product *x, uint64_t out, int *mode)
         int best = -1, fewest = 2 * 64 + 2;
         for (uint64_t set = out; set; set &= set - 1) {
             const int i = __builtin_ctzll(set);
-            const int open =
-                2 * __builtin_popcountll(before[i] & out) + !((some >> i) & 1);
+            const int open = 2 * __builtin_popcountll(before[i] & out) + !((some >> i) & 1);
             if (open < fewest) {
                 best = i;
                 fewest = open;
@@ -85,12 +84,26 @@ static uint64_t full_levels(const program *p, const bexpr *e)
     return set;
 }
 
+/* Whether a factor has places for all of some indices. */
+static bool has_places(const factor *f, int n, uint64_t indices)
+{
+    for (int k = 0; k < n; k++)
+        if (f[k].full && !(indices & ~f[k].indices)) return true;
+    return false;
+}
+
 static bool is_dense(const opt *o, const factor *f, int n, uint64_t out)
 {
     uint64_t full = 0;
-    for (int k = 0; k < n; k++)
-        if (f[k].full) full |= f[k].indices;
-    return !out || (!o->pattern && __builtin_popcountll(out & ~full) <= 1);
+    bool stored = false; /* a part of the places of several indices is */
+    for (int k = 0; k < n; k++) {
+        const uint64_t own = f[k].indices & out;
+        if (f[k].full)
+            full |= own;
+        else
+            stored |= own & (own - 1) && !has_places(f, n, own);
+    }
+    return !out || (!o->pattern && !stored && __builtin_popcountll(out & ~full) <= 1);
 }
 
 /* Whether so much of the result, a vector, is stored that a place for each takes no more
