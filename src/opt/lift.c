@@ -10,6 +10,8 @@
  * is computed from the entries of sparse operands, or converted, is made, with their
  * places, where other sparse ones go round it: terms are products of elements then, for
  * which there are superinstructions.
+ *
+ * In A(i,j) * exp(x(j)), where nothing is reduced, exp(x(j)) is made once for each j.
  */
 #include "opt.h"
 
@@ -95,12 +97,6 @@ static bool may_lift(const program *p, const bexpr *e, uint64_t all)
         if (may_lift(p, f, inside ? opt_indices(p, f->args[0]) : all)) return true;
     }
     return false;
-}
-
-bool lift_may(const program *p, const bstmt *s)
-{
-    const bexpr top = {.kind = B_CONV, .nargs = 1, .args = (bexpr *[]){s->value}};
-    return may_lift(p, &top, 0);
 }
 
 /* The factor becomes a step, of which it is a read. */
@@ -192,4 +188,86 @@ stc_status lift_rest(opt *o, bexpr *e)
         if (st) return st;
     }
     return STC_OK;
+}
+
+/* ---- outside of reductions ------------------------------------------------------------
+ */
+
+static bool reads_any(const bexpr *e)
+{
+    bool reads = e->kind == B_ACCESS;
+    for (int k = 0; k < e->nargs && !reads; k++)
+        reads = reads_any(e->args[k]);
+    return reads;
+}
+
+/* Whether operand k of a call leaves no places out, and is no place's alone. */
+static bool is_everywhere(const program *p, const bexpr *e, int k)
+{
+    bool leaves = false;
+    value fill, none;
+    if (!reads_some(p, e->args[k])) return true;
+    if (!fill_of(p, e->args[k], &fill)) return false;
+    for (int n = 0; n < call_annihilators(e); n++)
+        for (int m = 0; m < e->nargs; m++) {
+            if (!call_annihilator(e, n, m, &none)) continue;
+            leaves = true;
+            if (m == k && class_equal(call_operand_class(e, k), fill, none)) return false;
+        }
+    return leaves;
+}
+
+/* Whether operand k of a call is computed from others than those of all loops. */
+static bool may_be_term(const program *p, const bexpr *e, int k, uint64_t loops)
+{
+    const bexpr *const t = e->args[k];
+    if (e->kind != B_CALL || t->kind != B_CALL || calls_of(t) <= 0 || !reads_any(t))
+        return false;
+    const uint64_t own = opt_indices(p, t);
+    return own && own != loops && !has_window(p, t) &&
+           (class_type(type_class(t->type)) == t->type || t->type == STC_BOOL) &&
+           is_everywhere(p, e, k);
+}
+
+static bool may_lift_terms(const program *p, const bexpr *e, uint64_t loops)
+{
+    for (int k = 0; e->kind != B_REDUCE && k < e->nargs; k++)
+        if (may_be_term(p, e, k, loops) || may_lift_terms(p, e->args[k], loops))
+            return true;
+    return false;
+}
+
+bool lift_may(const program *p, const bstmt *s)
+{
+    const bexpr top = {.kind = B_CONV, .nargs = 1, .args = (bexpr *[]){s->value}};
+    return may_lift(p, &top, 0) || may_lift_terms(p, s->value, opt_indices(p, s->value));
+}
+
+stc_status lift_term(opt *o, bexpr *e, int k, uint64_t loops, double density, bool *done)
+{
+    *done = false;
+    if (!may_be_term(o->p, e, k, loops)) return STC_OK;
+    const bexpr *const t = e->args[k];
+    const uint64_t own = opt_indices(o->p, t);
+    for (uint64_t set = own; set; set &= set - 1)
+        if (o->s->index[__builtin_ctzll(set)].lo >= 0) return STC_OK;
+    const double calls = calls_of(t), there = density * cost_places(o, loops) * calls;
+    const double once = cost_places(o, own) * (1 + calls) + cost_write(o, own, 1);
+    bexpr *const r = opt_pays(once, there) ? expr_like(o->a, t, 1) : NULL;
+    product *const x = r ? arena_room(o->a, 1, sizeof *x) : NULL;
+    if (!x) return opt_pays(once, there) ? STC_ERR_MEMORY : STC_OK;
+    r->cls = type_class(t->type);
+    r->args[0] = (bexpr *)t;
+    *x = (product){.r = r, .n = 1};
+    x->factor[0] = (factor){.e = t, .indices = own, .density = 1, .full = true, .step = -1};
+    const bool pattern = o->pattern;
+    o->pattern = false;
+    stc_status st = STC_OK;
+    if (shape_full(o, x, x->factor, 1, own)) {
+        *done = true;
+        st = step_room(o, 1) ? make_factor(o, x, &x->factor[0]) : STC_ERR_MEMORY;
+        if (!st) e->args[k] = (bexpr *)x->factor[0].e;
+    }
+    o->pattern = pattern;
+    return st;
 }

@@ -438,10 +438,12 @@ bool quotient_may(const bexpr *e);
 void quotients(const opt *o, bexpr **at, const bexpr *r);
 
 /* lift.c: factors that loops compute again and again become steps: whether there may be
- * any; of a part, for which there is room; and in the reductions of an expression. */
+ * any; of a part, for which there is room; in the reductions of an expression; a call's
+ * operand outside of them, computed at that part of the places of `loops`. */
 bool lift_may(const program *p, const bstmt *s);
 stc_status lift_factors(opt *o, const product *x, factor *f, int n);
 stc_status lift_rest(opt *o, bexpr *e);
+stc_status lift_term(opt *o, bexpr *e, int k, uint64_t loops, double density, bool *done);
 
 /* shape.c: the row of the program's table for what is left of a product's factors over
  * `out`: its modes' indices in an order that suits who reads it, and its format; -1: no

@@ -223,6 +223,21 @@ static stc_status visit(opt *o, bexpr **at, const way *w)
     return STC_OK;
 }
 
+/* What is computed in loops that it doesn't depend on, outside of reductions. */
+static stc_status lift_terms(opt *o, bexpr *e, uint64_t loops, const way *w)
+{
+    if (e->kind == B_REDUCE || e->kind == B_ACCESS) return STC_OK;
+    for (int k = 0; k < e->nargs; k++) {
+        if (expr_side_waits(e, k)) continue;
+        const way in = below(o, e, k, w);
+        bool done;
+        stc_status st = lift_term(o, e, k, loops, in.density, &done);
+        if (!st && !done) st = lift_terms(o, e->args[k], loops, &in);
+        if (st) return st;
+    }
+    return STC_OK;
+}
+
 /* ---- the statement ------------------------------------------------------------------ */
 
 /* Whether something could fail in the middle, other than what stands outside of reductions
@@ -279,5 +294,9 @@ stc_status opt_statement(opt *o)
     }
     if (!st) st = share_rest(o);
     if (inner && !st) st = lift_rest(o, o->s->value);
+    if (inner && !st && !o->s->mask) {
+        const way w = {.combiner = -1, .density = 1};
+        st = lift_terms(o, o->s->value, opt_indices(o->p, o->s->value), &w);
+    }
     return !st && turns ? turn_all(o) : st;
 }

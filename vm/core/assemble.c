@@ -273,6 +273,28 @@ stc_status asm_move(machine *mc, slot *to, slot *from)
     return STC_OK;
 }
 
+static bool is_ordered(const tensor *t)
+{
+    unsigned props = PROP_ORDERED | PROP_UNIQUE;
+    for (int l = 0; l < t->fmt.levels; l++)
+        props &= t->level[l].props;
+    return props == (PROP_ORDERED | PROP_UNIQUE);
+}
+
+/* What to convert for t: the same in order, if that has been made already. */
+static const tensor *in_order(const machine *mc, const tensor *t)
+{
+    const tensor *found = t;
+    for (int k = 0; k < mc->p->ntensor && !is_ordered(found); k++) {
+        const slot *s = &mc->slot[k];
+        if (s->row->keep_while && s->own && s->t == s->own && s->from == t &&
+            s->from_generation == t->generation && s->own->type == t->type &&
+            class_equal(type_class(t->type), s->own->fill, t->fill) && is_ordered(s->own))
+            found = s->own;
+    }
+    return found;
+}
+
 stc_status asm_convert(machine *mc, slot *to, slot *from)
 {
     const tensor *t = from->t;
@@ -286,7 +308,7 @@ stc_status asm_convert(machine *mc, slot *to, slot *from)
     value fill = to->row->fill_later ? to->fill : to->row->fill;
     tensor_free(to->own); /* first, so that its memory serves again */
     to->own = to->t = NULL;
-    if (tensor_convert(t, &to->row->fmt, to->row->type, fill, &made))
+    if (tensor_convert(in_order(mc, t), &to->row->fmt, to->row->type, fill, &made))
         return mc->cx->diag.status;
     to->own = to->t = made;
     to->open = false;
