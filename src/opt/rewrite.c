@@ -294,7 +294,7 @@ stc_status opt_statement(opt *o)
     }
     if (!st) st = share_rest(o);
     if (inner && !st) st = lift_rest(o, o->s->value);
-    if (inner && !st && !o->s->mask) {
+    if (inner && !st && !o->s->mask && !expr_gathers(o->s->value)) {
         const way w = {.combiner = -1, .density = 1};
         st = lift_terms(o, o->s->value, opt_indices(o->p, o->s->value), &w);
     }
