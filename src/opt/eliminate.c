@@ -162,6 +162,17 @@ static bool is_twice(const search *s, const state *from, int group)
     return false;
 }
 
+/* Whether what is left to reduce has none of the indices that the product has then: for
+ * each of its places it would be the same. */
+static bool stands_alone(const search *s, uint64_t gone, const factor *f, int n)
+{
+    const uint64_t last = s->x->reduced & ~indices_of(s, gone);
+    uint64_t own = 0, others = 0;
+    for (int k = 0; k < n; k++)
+        *(f[k].indices & last ? &own : &others) |= f[k].indices;
+    return others && !(own & ~last);
+}
+
 static void extend(search *s, const state *from)
 {
     if (from->cost >= s->best_cost) return; /* more steps don't make it cheaper */
@@ -173,8 +184,10 @@ static void extend(search *s, const state *from)
         s->best = from;
         s->best_cost = from->cost + rest;
     }
-    /* the last one is reduced in place */
-    if (__builtin_popcountll(from->gone) + 1 == s->groups) return;
+    /* the last one is reduced in place, unless other factors have other indices */
+    if (__builtin_popcountll(from->gone) + 1 == s->groups &&
+        !stands_alone(s, from->gone, f, n))
+        return;
     for (int g = 0; g < s->groups; g++) {
         if ((from->gone >> g) & 1) continue;
         const double most = s->best_cost - from->cost;

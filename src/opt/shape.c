@@ -92,6 +92,28 @@ static bool has_places(const factor *f, int n, uint64_t indices)
     return false;
 }
 
+/* Whether it is known how far an index runs. */
+static bool known_range(const opt *o, int index, double *n)
+{
+    const extent *hi = &o->p->ext[o->s->index[index].hi];
+    *n = (double)hi->k;
+    return hi->op == EXT_CONST || (hi->op == EXT_DIM && stats_extent(o, hi->a, hi->b, n));
+}
+
+/* Whether each place has a term: the factors are stored everywhere, and some are. */
+static bool has_terms(const opt *o, const factor *f, int n, uint64_t out)
+{
+    uint64_t reduced = 0;
+    double range;
+    for (int k = 0; k < n; k++) {
+        if (!f[k].full || f[k].where) return false;
+        reduced |= f[k].indices & ~out;
+    }
+    for (; reduced; reduced &= reduced - 1)
+        if (!known_range(o, __builtin_ctzll(reduced), &range) || range < 1) return false;
+    return true;
+}
+
 static bool is_dense(const opt *o, const factor *f, int n, uint64_t out)
 {
     uint64_t full = 0;
@@ -103,7 +125,8 @@ static bool is_dense(const opt *o, const factor *f, int n, uint64_t out)
         else
             stored |= own & (own - 1) && !has_places(f, n, own);
     }
-    return !out || (!o->pattern && !stored && __builtin_popcountll(out & ~full) <= 1);
+    return !out || ((!o->pattern || has_terms(o, f, n, out)) && !stored &&
+                    __builtin_popcountll(out & ~full) <= 1);
 }
 
 /* Whether so much of the result, a vector, is stored that a place for each takes no more
@@ -111,12 +134,8 @@ static bool is_dense(const opt *o, const factor *f, int n, uint64_t out)
 static bool is_crowded(const opt *o, const factor *f, int n, uint64_t out)
 {
     double d;
-    for (uint64_t set = out; set; set &= set - 1) {
-        const extent *hi = &o->p->ext[o->s->index[__builtin_ctzll(set)].hi];
-        if (hi->op != EXT_CONST &&
-            !(hi->op == EXT_DIM && stats_extent(o, hi->a, hi->b, &d)))
-            return false;
-    }
+    for (uint64_t set = out; set; set &= set - 1)
+        if (!known_range(o, __builtin_ctzll(set), &d)) return false;
     return __builtin_popcountll(out) == 1 && cost_result(o, f, n, out) >= crowded;
 }
 

@@ -340,6 +340,18 @@ stc_status narrow(opt *o, uint64_t gone, uint64_t left)
     return STC_OK;
 }
 
+/* A reduction of what doesn't depend on its index any more: once, if there is a term. */
+static stc_status once(opt *o, uint64_t reduced, uint64_t left)
+{
+    bindex *own = step_own_indices(o, 0);
+    if (!own) return STC_ERR_MEMORY;
+    int hi = program_extent(o->p, (extent){.op = EXT_CONST, .k = 1});
+    for (; reduced && hi >= 0; reduced &= reduced - 1)
+        hi = extent_unless_empty(o, hi, own[__builtin_ctzll(reduced)].hi);
+    own[__builtin_ctzll(left)].hi = hi;
+    return hi < 0 ? o->p->cx->diag.status : STC_OK;
+}
+
 /* *at becomes what is left of the product in place. */
 stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **at)
 {
@@ -364,12 +376,14 @@ stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **a
         if (st) return st;
     }
     read_results(&all, result);
+    const bool integer = type_is_integer(class_type(x->r->cls)), alone = !all.reduced;
+    if (alone && !integer) all.reduced = x->reduced & -x->reduced;
     bexpr *left = expression(o, x, &all);
     if (!left) return STC_ERR_MEMORY;
     *at = left;
-    return type_is_integer(class_type(x->r->cls))
-               ? STC_OK
-               : narrow(o, x->reduced & ~all.reduced, all.reduced);
+    if (integer) return STC_OK;
+    return alone ? once(o, x->reduced, all.reduced)
+                 : narrow(o, x->reduced & ~all.reduced, all.reduced);
 }
 
 stc_status take_whole(opt *o, const product *x, bexpr **at)
