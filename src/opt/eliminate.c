@@ -170,7 +170,23 @@ static bool stands_alone(const search *s, uint64_t gone, const factor *f, int n)
     uint64_t own = 0, others = 0;
     for (int k = 0; k < n; k++)
         *(f[k].indices & last ? &own : &others) |= f[k].indices;
-    return others && !(own & ~last);
+    return others && !(own & ~last) && s->o->s->nindex < BOUND_INDICES;
+}
+
+/* Elements of a row that is appended, each of them read down a column. */
+static const double strided = 4;
+
+/* Whether the result's rows are appended, of factors that are stored everywhere, of which
+ * one is read across its rows. */
+static bool strides(const search *s, uint64_t gone, const factor *f, int n)
+{
+    const uint64_t last = s->x->reduced & ~indices_of(s, gone);
+    bool across = false;
+    for (int k = 0; k < n && s->o->pattern; k++) {
+        if (f[k].density < 1) return false;
+        across = across || (f[k].e && reads_across(s->o->p, f[k].e, last));
+    }
+    return across;
 }
 
 static void extend(search *s, const state *from)
@@ -179,7 +195,9 @@ static void extend(search *s, const state *from)
     factor f[OPT_FACTORS];
     const int n = left_over(s, from->gone, f);
     const double more = s->best_cost - from->cost;
-    const double rest = from->gone ? cost_nest_below(s->o, f, n, more) : s->written;
+    const double stride = strides(s, from->gone, f, n) ? strided : 1;
+    const double rest =
+        from->gone ? stride * cost_nest_below(s->o, f, n, more / stride) : s->written;
     if (rest < more) {
         s->best = from;
         s->best_cost = from->cost + rest;

@@ -340,16 +340,23 @@ stc_status narrow(opt *o, uint64_t gone, uint64_t left)
     return STC_OK;
 }
 
-/* A reduction of what doesn't depend on its index any more: once, if there is a term. */
-static stc_status once(opt *o, uint64_t reduced, uint64_t left)
+/* An index of its own for what doesn't depend on what is reduced any more: it has one
+ * value, or none if one of the reduced has none. eliminate.c has seen that there is room.
+ */
+static stc_status index_once(opt *o, uint64_t reduced, uint64_t *out)
 {
-    bindex *own = step_own_indices(o, 0);
+    bindex *own = step_own_indices(o, 1);
     if (!own) return STC_ERR_MEMORY;
     int hi = program_extent(o->p, (extent){.op = EXT_CONST, .k = 1});
+    const int like = __builtin_ctzll(reduced), k = o->s->nindex++;
     for (; reduced && hi >= 0; reduced &= reduced - 1)
         hi = extent_unless_empty(o, hi, own[__builtin_ctzll(reduced)].hi);
-    own[__builtin_ctzll(left)].hi = hi;
-    return hi < 0 ? o->p->cx->diag.status : STC_OK;
+    if (hi < 0) return o->p->cx->diag.status;
+    own[k] = own[like];
+    own[k].hi = hi;
+    o->extent[k] = 1;
+    *out = UINT64_C(1) << k;
+    return STC_OK;
 }
 
 /* *at becomes what is left of the product in place. */
@@ -377,13 +384,13 @@ stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **a
     }
     read_results(&all, result);
     const bool integer = type_is_integer(class_type(x->r->cls)), alone = !all.reduced;
-    if (alone && !integer) all.reduced = x->reduced & -x->reduced;
+    const stc_status st =
+        alone && !integer ? index_once(o, x->reduced, &all.reduced) : STC_OK;
+    if (st) return st;
     bexpr *left = expression(o, x, &all);
     if (!left) return STC_ERR_MEMORY;
     *at = left;
-    if (integer) return STC_OK;
-    return alone ? once(o, x->reduced, all.reduced)
-                 : narrow(o, x->reduced & ~all.reduced, all.reduced);
+    return integer || alone ? STC_OK : narrow(o, x->reduced & ~all.reduced, all.reduced);
 }
 
 stc_status take_whole(opt *o, const product *x, bexpr **at)
