@@ -174,6 +174,14 @@ START_TEST(plans_say_why)
                 "t0 add= ((X(k,i) - 5)");
     expect_plan(LAYER "tensor y csr i64\n", "y(i,k) = A(i,j)*A(j,l)*X(l,k)",
                 "step1: (i,j) -> (i : compressed, j : dense)");
+    expect_plan(LAYER "tensor y csr i64\n", "y(i,l) = A(i,j)*X(j,k)*X(k,l)",
+                "step: step1(j,l)|step1: dense|step: y(i,l)");
+    expect_plan(LAYER, "y(i,l) = A(i,j)*X(i,k)*X(j,k)*X(j,l)",
+                "step: step1(i,j)|step1: csr|step: y(i,l)");
+    expect_plan(M
+                "tensor d dense f64 [200] = random(density=1, seed=3)\ntensor y csr f64\n",
+                "y(j,i) = A(j,i) * sqrt(2 * sqrt(1 + d(i)))",
+                "step: step1(i):f64 = sqrt(2:f64 * sqrt(|A(j,i)) * step1(i)");
 }
 END_TEST
 

@@ -7,6 +7,11 @@
  * (dynamic programming, as joins are ordered); with more, each layer keeps the best few
  * (a beam). What the cheapest step each time leads to bounds the rest. Indices that are in
  * the same factors are reduced together: a group.
+ *
+ * A group's step multiplies its factors; where these are stored everywhere, also one that
+ * stores a part of what is left of them: A(i,j) in A(i,j) * X(i,k) * Z(j,k) * X(j,l), when
+ * k is reduced. The last group is reduced where the product stands, unless it would be the
+ * same for each place of that.
  */
 #include "opt.h"
 #include <float.h>
