@@ -164,10 +164,14 @@ static stc_status count_columns(ctx *cx, const rows *r, int32_t *at)
     return work_done(cx, 0);
 }
 
-/* The row that has entry `at`. */
-static int64_t row_of(const rows *r, int64_t at)
+/* The row that has entry `at`, found from row *near on, if that isn't behind it. */
+static int64_t row_of(const rows *r, int64_t at, int64_t *near)
 {
-    int64_t i = 0, end = r->count - 1;
+    int64_t i = r->bound[*near] <= at ? *near : 0, end = i, step = 1;
+    for (; end < r->count - 1 && r->bound[end + 1] <= at; step *= 2) {
+        i = end + 1;
+        end = r->count - 1 - end < step ? r->count - 1 : end + step;
+    }
     while (i < end) {
         const int64_t middle = i + (end - i) / 2;
         if (r->bound[middle + 1] > at)
@@ -175,19 +179,20 @@ static int64_t row_of(const rows *r, int64_t at)
         else
             i = middle + 1;
     }
-    return i;
+    return *near = i;
 }
 
 /* Entries from `at` on, of a list of rows, as those of the columns. */
-static void turned_coords(const row_list *l, int64_t at, int64_t n, int64_t *row,
-                          int64_t *column)
+static void turned_coords(const row_list *l, int64_t at, int64_t n, int64_t *near,
+                          int64_t *row, int64_t *column)
 {
     const rows *r = l->of;
-    int64_t i = row_of(r, at);
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++)
+        row[k] = column_of(r, at + k);
+    int64_t i = column ? row_of(r, at, near) : 0;
+    for (int64_t k = 0; column && k < n; k++) {
         while (r->bound[i + 1] <= at + k)
             i++;
-        row[k] = column_of(r, at + k);
         column[k] = i;
     }
 }
@@ -208,12 +213,13 @@ static int64_t find_column(const rows *r, int64_t p, int64_t end, int32_t j)
     return p + before;
 }
 
-static int64_t turned_within(const row_list *l, int64_t at, int64_t n, int64_t lo,
-                             int64_t hi, int64_t *row, int64_t *column, int64_t *which)
+static int64_t turned_within(const row_list *l, int64_t at, int64_t n, int64_t *near,
+                             int64_t lo, int64_t hi, int64_t *row, int64_t *column,
+                             int64_t *which)
 {
     const rows *r = l->of;
     int64_t found = 0;
-    for (int64_t i = row_of(r, at), p = at; p < at + n; i++) {
+    for (int64_t i = row_of(r, at, near), p = at; p < at + n; i++) {
         const int64_t end = r->bound[i + 1] < at + n ? r->bound[i + 1] : at + n;
         if (end > p) p = find_column(r, p, end, (int32_t)lo);
         for (int64_t j; p < end && (j = column_of(r, p)) < hi; p++) {

@@ -29,7 +29,9 @@ enum {
     BUCKET = 1 << 13,  /* entries of one, if they are spread evenly       */
     LARGE = 1 << 18,   /* of one that a cache doesn't hold any more       */
     GROUP = 24,        /* blocks as large as don't lie in files: 3/4 of a cap  */
-    SLAB = 1 << 21     /* what one is a multiple of: huge pages                */
+    SLAB = 1 << 21,    /* what one is a multiple of: huge pages                */
+    APART = 8,         /* entries that are asked for as one                    */
+    PLACE_AHEAD = 16   /* entries before one, its place is asked for           */
 };
 
 /* Coordinates and values of a bucket: the tensor's, or room of the bucket's own where the
@@ -83,13 +85,14 @@ static void count_part_of(void *context, int k)
 {
     const counting *c = context;
     count_part *p = &c->part[k];
-    int64_t row[ROW_LIST], column[ROW_LIST];
+    int64_t row[ROW_LIST], column[ROW_LIST], near = 0;
+    const bool known = c->l->sorted;
     for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
         const int64_t n = p->last - at < ROW_LIST ? p->last - at : ROW_LIST;
         uint64_t outside = 0;
         if (work_done(&p->cx, (uint64_t)n)) return;
-        c->l->coords(c->l, at, n, row, column);
-        for (int64_t i = 0; i < n; i++)
+        c->l->coords(c->l, at, n, &near, row, known ? NULL : column);
+        for (int64_t i = 0; i < n && !known; i++)
             outside |= (uint64_t)row[i] >= (uint64_t)c->rows ||
                        (uint64_t)column[i] >= (uint64_t)c->columns;
         if ((p->outside = outside)) return;
@@ -188,13 +191,13 @@ static stc_status make_group(counting *c)
 
 /* Of n entries from `at` on, those that may be of the group; how many. *which: NULL, or
  * which they are. */
-static int64_t list_group(const counting *c, int64_t at, int64_t n, int64_t *row,
-                          int64_t *column, int64_t **which)
+static int64_t list_group(const counting *c, int64_t at, int64_t n, int64_t *near,
+                          int64_t *row, int64_t *column, int64_t **which)
 {
     if (c->l->within && c->past - c->first < c->buckets)
-        return c->l->within(c->l, at, n, (int64_t)c->first << c->shift,
+        return c->l->within(c->l, at, n, near, (int64_t)c->first << c->shift,
                             (int64_t)c->past << c->shift, row, column, *which);
-    c->l->coords(c->l, at, n, row, column);
+    c->l->coords(c->l, at, n, near, row, column);
     *which = NULL;
     return n;
 }
@@ -203,7 +206,7 @@ static void move_part(void *context, int k)
 {
     const counting *c = context;
     count_part *p = &c->part[k];
-    int64_t row[ROW_LIST], column[ROW_LIST], room[ROW_LIST];
+    int64_t row[ROW_LIST], column[ROW_LIST], room[ROW_LIST], near = 0;
     const uint64_t buckets = (uint64_t)(c->past - c->first), bits = key_bits(c);
     const size_t size = c->record, load = c->load;
     BY_WIDTH(type_size(c->t->type), c->l->vals, c->l->vals, {
@@ -212,7 +215,9 @@ static void move_part(void *context, int k)
             int64_t n = p->last - at < ROW_LIST ? p->last - at : ROW_LIST;
             int64_t *which = room;
             if (work_done(&p->cx, (uint64_t)n)) return;
-            n = list_group(c, at, n, row, column, &which);
+            n = list_group(c, at, n, &near, row, column, &which);
+            for (int64_t i = 0; which && i < n; i += APART) /* some lie far apart */
+                __builtin_prefetch(&FROM[at + which[i]]);
             for (int64_t i = 0; i < n; i++) {
                 const int64_t b = row[i] >> c->shift;
                 const int64_t e = at + (which ? which[i] : i);
@@ -320,6 +325,12 @@ static stc_status place_records(const counting *c, count_part *p, int b)
                 const char *const from = r + (size_t)i * size;
                 const uint64_t key = key_at(from, bits);
                 const int32_t q = at[key >> c->low]++ - begin;
+                if (i < n - PLACE_AHEAD) {
+                    const int32_t next =
+                        at[key_at(from + PLACE_AHEAD * size, bits) >> c->low] - begin;
+                    __builtin_prefetch(&crd[next], 1);
+                    __builtin_prefetch(&TO[next], 1);
+                }
                 crd[q] = (int32_t)(key & column);
                 memcpy(&TO[q], from + load, sizeof *TO < 8 ? sizeof *TO : 8);
             }
@@ -571,9 +582,10 @@ static void copy_coords(const entries *e, int m, int64_t at, int64_t n, int64_t 
         to[i] = e->narrow[m][at + i];
 }
 
-static void entry_coords(const row_list *l, int64_t at, int64_t n, int64_t *row,
-                         int64_t *column)
+static void entry_coords(const row_list *l, int64_t at, int64_t n, int64_t *near,
+                         int64_t *row, int64_t *column)
 {
+    (void)near;
     const packing *p = l->of;
     copy_coords(p->e, p->row, at, n, row);
     copy_coords(p->e, p->column, at, n, column);

@@ -14,20 +14,21 @@ stc_status rows_room(tensor *c, level *lv, int64_t n, int64_t parents, append_ro
                      bool *ok);
 
 /* The entries of a matrix, in some order: a target's rows and columns of n of them, from
- * `at` on, n up to ROW_LIST. sorted: those of a row come by ascending columns,
- * each once. */
+ * `at` on, n up to ROW_LIST. *near: where the last call was, 0 at first. sorted: those of a
+ * row come by ascending columns, each once, and all are inside. */
 enum { ROW_LIST = 512 };
 typedef struct row_list {
     const void *of;
     int64_t n;
     const void *vals;
     bool sorted;
-    void (*coords)(const struct row_list *l, int64_t at, int64_t n, int64_t *row,
-                   int64_t *column);
+    void (*coords)(const struct row_list *l, int64_t at, int64_t n, int64_t *near,
+                   int64_t *row, int64_t *column); /* columns: NULL if sorted */
     /* The same, but for rows outside lo … hi - 1, which are passed over faster than one by
      * one; which they are, from `at` on, and how many. NULL: they aren't. */
-    int64_t (*within)(const struct row_list *l, int64_t at, int64_t n, int64_t lo,
-                      int64_t hi, int64_t *row, int64_t *column, int64_t *which);
+    int64_t (*within)(const struct row_list *l, int64_t at, int64_t n, int64_t *near,
+                      int64_t lo, int64_t hi, int64_t *row, int64_t *column,
+                      int64_t *which);
 } row_list;
 /* pack_count.c: c, which rows_taken says it can, from a list of values of its type of at
  * most 8 bytes, those of one place summed; done: else nothing has happened. */
