@@ -34,12 +34,15 @@ enum {
     PLACE_AHEAD = 16   /* entries before one, its place is asked for           */
 };
 
-/* Coordinates and values of a bucket: the tensor's, or room of the bucket's own where the
- * tensor's lie in a file, which takes them a bucket at a time. */
+/* Coordinates and values of a bucket: the tensor's, or in rooms where the tensor's lie in a
+ * file, which takes whole pages: what is behind the last one waits for the next bucket. */
 typedef struct rows_out {
     int32_t *crd;
     char *vals;
-    int64_t cap; /* entries that the room has; 0: they are the tensor's */
+    int32_t *crds; /* the rooms, which begin at a page of both; NULL: there are none */
+    char *values;
+    int64_t cap;
+    int64_t begin, end; /* the tensor's entries that are there, and not in it yet */
 } rows_out;
 
 typedef struct count_part {
@@ -340,45 +343,70 @@ static stc_status place_records(const counting *c, count_part *p, int b)
     return STC_OK;
 }
 
+/* How far behind a page of either array an entry is, at most. */
+static int64_t behind_page(int64_t entry)
+{
+    return entry & (SPILL_PAGE - 1);
+}
+
+/* Entries up to `past` go from the rooms to the tensor. */
+static void put_out(const counting *c, count_part *p, int64_t past)
+{
+    rows_out *const out = &p->out;
+    tensor *const t = c->t;
+    const index_array *const a = &t->level[1].a[STC_CRD];
+    const size_t size = type_size(t->type);
+    const size_t n = (size_t)(past - out->begin), at = (size_t)behind_page(out->begin);
+    const size_t left = (size_t)(out->end - past);
+    if (past <= out->begin) return;
+    mem_put(&p->cx, a->data, (size_t)(a->cap * a->stride), c->crd + out->begin,
+            out->crds + at, n * sizeof *c->crd);
+    mem_put(&p->cx, t->vals, (size_t)t->vals_cap * size,
+            (char *)t->vals + (size_t)out->begin * size, out->values + at * size, n * size);
+    memmove(out->crds, out->crds + at + n, left * sizeof *out->crds);
+    memmove(out->values, out->values + (at + n) * size, left * size);
+    out->begin = past;
+}
+
 static void close_room(const counting *c, count_part *p)
 {
     rows_out *const out = &p->out;
-    if (out->cap) {
-        mem_free(&p->cx, out->vals, (size_t)out->cap * type_size(c->t->type));
-        mem_free(&p->cx, out->crd, (size_t)out->cap * sizeof *out->crd);
-    }
+    put_out(c, p, out->end);
+    mem_free(&p->cx, out->values, (size_t)out->cap * type_size(c->t->type));
+    mem_free(&p->cx, out->crds, (size_t)out->cap * sizeof *out->crds);
     *out = (rows_out){0};
 }
 
-/* Where bucket b's entries go: to room of its own, if there is any. */
+/* Where bucket b's entries go: to rooms, if there are any. */
 static void open_bucket(const counting *c, count_part *p, int b)
 {
     rows_out *const out = &p->out;
     const size_t size = type_size(c->t->type);
-    const int64_t n = c->begin[b + 1] - c->begin[b];
-    if (out->cap < n) close_room(c, p);
+    const int64_t begin = c->begin[b], n = c->begin[b + 1] - begin;
+    if (out->end != begin) { /* it doesn't follow the one before */
+        put_out(c, p, out->end);
+        out->begin = out->end = begin;
+    }
+    if (behind_page(out->begin) + begin - out->begin + n > out->cap) close_room(c, p);
     if (c->filed && !out->cap && n &&
-        !mem_grow(&p->cx, &out->crd, &out->cap, n, sizeof *out->crd)) {
-        out->vals = mem_alloc(&p->cx, (size_t)out->cap * size);
-        if (!out->vals) close_room(c, p);
+        !mem_grow(&p->cx, &out->crds, &out->cap, n + 2 * SPILL_PAGE, sizeof *out->crds)) {
+        out->begin = out->end = begin;
+        out->values = mem_alloc(&p->cx, (size_t)out->cap * size);
+        if (!out->values) close_room(c, p);
     }
     diag_clear(&p->cx);
-    if (out->cap) return;
-    out->crd = c->crd + c->begin[b];
-    out->vals = (char *)c->t->vals + (size_t)c->begin[b] * size;
+    const int64_t at = behind_page(out->begin) + begin - out->begin;
+    out->crd = out->cap ? out->crds + at : c->crd + begin;
+    out->vals = out->cap ? out->values + (size_t)at * size
+                         : (char *)c->t->vals + (size_t)begin * size;
 }
 
-/* The n entries of bucket b from its room to the tensor. */
+/* The n entries of bucket b are where they go. */
 static void close_bucket(const counting *c, count_part *p, int b, int64_t n)
 {
-    tensor *const t = c->t;
-    const index_array *const a = &t->level[1].a[STC_CRD];
-    const size_t size = type_size(t->type);
     if (!p->out.cap) return;
-    mem_put(&p->cx, a->data, (size_t)(a->cap * a->stride), c->crd + c->begin[b], p->out.crd,
-            (size_t)n * sizeof *c->crd);
-    mem_put(&p->cx, t->vals, (size_t)t->vals_cap * size,
-            (char *)t->vals + (size_t)c->begin[b] * size, p->out.vals, (size_t)n * size);
+    p->out.end = c->begin[b] + n;
+    put_out(c, p, p->out.end - behind_page(p->out.end));
 }
 
 static stc_status finish_bucket(counting *c, count_part *p, int b)

@@ -370,11 +370,13 @@ bool spill_read(void *block, size_t at, char *room, size_t n)
     return done >= (ssize_t)n;
 }
 
-/* Whole pages, by way of memory that lies as the disk wants it. */
+/* Whole pages, by way of memory that lies as the disk wants it, if it doesn't. */
 static size_t write_direct(void *block, const char *p, size_t n, off_t at)
 {
     const spill_file *f = head_of(block)->file;
     size_t sum = 0;
+    if ((uintptr_t)p % SPILL_PAGE == 0 && f->direct >= 0)
+        return write_at(f->direct, p, n, at);
     char *const room = n ? spill_room(block) : NULL;
     while (room && sum < n) {
         const size_t some = n - sum < SPILL_ROOM ? n - sum : SPILL_ROOM;
