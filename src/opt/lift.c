@@ -190,8 +190,7 @@ stc_status lift_rest(opt *o, bexpr *e)
     return STC_OK;
 }
 
-/* ---- outside of reductions ------------------------------------------------------------
- */
+/* ---- outside of reductions --------------------------------------------------------- */
 
 static bool reads_any(const bexpr *e)
 {
