@@ -251,7 +251,8 @@ void tensor_fill_to(tensor *t, int64_t end)
     t->nvals = end;
 }
 
-void tensor_put_anew(tensor *t)
+/* Its arrays' sums in files begin anew. */
+static void tensor_put_anew(tensor *t)
 {
     const ctx *const root = t->cx->root ? t->cx->root : t->cx;
     if (!root->spill) return; /* nothing lies in files */

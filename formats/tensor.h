@@ -89,8 +89,6 @@ stc_status tensor_own_pattern(tensor *t);
 stc_status tensor_set_shape(tensor *t, const int64_t *shape);
 /* Empties it for assembly: owned buffers are kept for reuse. */
 void tensor_reset(tensor *t);
-/* Its arrays' sums in files begin anew. */
-void tensor_put_anew(tensor *t);
 /* Levels 0 … l hold each coordinate once: positions there stand alone. */
 bool tensor_unique(const tensor *t, int l);
 /* Room for n values: only the capacity changes, new ones are unset. */

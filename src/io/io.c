@@ -9,11 +9,6 @@
 
 /* ---- reading ---------------------------------------------------------- */
 
-stc_status io_read(ctx *cx, const char *path, io_result *out)
-{
-    return io_read_as(cx, path, -1, out);
-}
-
 /* The bytes of a file; 0: unknown. */
 static int64_t size_of(const char *path)
 {
@@ -138,7 +133,10 @@ static bool is_wasteful(const io_result *r)
     return r->sparse && places > (int64_t)1 << 20 && places / 16 > r->e.n;
 }
 
-void io_default_format(const io_result *r, format *f)
+/* The format of a file that is given none: csr for a coordinate matrix (dcsr
+ * where it has over a million rows, and over 16 for each entry),
+ * all levels compressed for other coordinate files, dense for the rest. */
+static void io_default_format(const io_result *r, format *f)
 {
     const char *name = "dense";
     if (r->formatted && r->fmt.order == r->order && !is_wasteful(r)) {
@@ -335,17 +333,6 @@ stc_status io_pack(io_result *r, const format *f, int type, const value *fill, t
     }
     *out = made;
     return STC_OK;
-}
-
-stc_status io_load(ctx *cx, const char *path, const format *f, int type, const value *fill,
-                   tensor **out)
-{
-    io_result r;
-    stc_status s = io_read_as(cx, path, type, &r);
-    if (s) return s;
-    s = io_pack(&r, f, type, fill, out);
-    io_free(&r);
-    return s;
 }
 
 /* ---- writing ---------------------------------------------------------- */

@@ -11,9 +11,8 @@
  * nothing is allocated by what a header claims beyond what the file's size
  * can hold, and a fault names the file and, in a text, the line and column.
  *
- * A caller that knows the format uses io_load. One whose format depends on the
- * file's order, or whose fill depends on its type, calls io_read_as, looks at
- * the result, then calls io_pack and io_free.
+ * A caller reads (io_read_as), looks at the result, as formats may depend on the
+ * file's order and fills on its type, then packs it (io_pack), and frees it.
  */
 #ifndef STC_IO_IO_H
 #define STC_IO_IO_H
@@ -44,13 +43,11 @@ typedef struct io_result {
     bool job; /* reading began one (job.h), which ends with this           */
 } io_result;
 
-/* Reads with the file's own type: f64 for real and pattern, i64 for integer,
- * u64 for unsigned-integer, c128 for complex, f64 for .tns (c128 where two
- * values follow the coordinates of a `# shape`), an array's or image's own. */
-stc_status io_read(ctx *cx, const char *path, io_result *out);
-/* The same for a caller who will pack as `type` (-1: the file's own): numbers
- * in a text are then read straight into that type's class, without a detour
- * that could round. out->type is still the type to be converted from. */
+/* Reads for a caller who will pack as `type`: numbers in a text are then read straight
+ * into that type's class, without a detour that could round. out->type is the type to be
+ * converted from. -1: the file's own type, f64 for real and pattern, i64 for integer, u64
+ * for unsigned-integer, c128 for complex, f64 for .tns (c128 where two values follow the
+ * coordinates of a `# shape`), an array's or image's own. */
 stc_status io_read_as(ctx *cx, const char *path, int type, io_result *out);
 void io_free(io_result *r);
 
@@ -59,20 +56,12 @@ stc_type io_type(const io_result *r, int type);
 /* Reshapes a matrix of one row or one column to order 1, one of a single
  * element to order 0. False, with nothing changed, where that can't be. */
 bool io_reshape(io_result *r, int order);
-/* The format of a file that is given none: csr for a coordinate matrix (dcsr
- * where it has over a million rows, and over 16 for each entry),
- * all levels compressed for other coordinate files, dense for the rest. */
-void io_default_format(const io_result *r, format *f);
 /* Packs into a new tensor. f NULL: the default format; else a matrix is
  * reshaped to f's order where it can be. type -1: r->type. fill NULL: 0; else
  * it is in the class of the tensor's type. Elements of an array that equal the
  * fill aren't stored in a sparse format, listed entries always are. Sorts r's
  * entries. */
 stc_status io_pack(io_result *r, const format *f, int type, const value *fill,
-                   tensor **out);
-/* io_read_as, io_pack, io_free. With type -1, fill is in the class of the
- * file's own type. */
-stc_status io_load(ctx *cx, const char *path, const format *f, int type, const value *fill,
                    tensor **out);
 
 /* Writes by the path's ending, `-` to standard output as text; a file is written to a

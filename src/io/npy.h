@@ -21,8 +21,6 @@ typedef struct array_store {
     char where[512]; /* path and member, for messages */
 } array_store;
 
-/* A member's bytes; found: false, without an error, if there is none. */
-stc_status store_bytes(array_store *a, const char *member, file_bytes *out, bool *found);
 /* NAME.npy, which there has to be; freed by io_free. */
 stc_status store_array(array_store *a, const char *name, io_result *out);
 stc_status store_text(array_store *a, const char *name, char *out, size_t size);

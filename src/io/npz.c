@@ -17,7 +17,9 @@ static bool file_exists(const char *path)
     return f != NULL;
 }
 
-stc_status store_bytes(array_store *a, const char *member, file_bytes *out, bool *found)
+/* A member's bytes; found: false, without an error, if there is none. */
+static stc_status store_bytes(array_store *a, const char *member, file_bytes *out,
+                              bool *found)
 {
     const int n = snprintf(a->where, sizeof a->where, "%s%c%s", a->path,
                            a->folder ? '/' : ':', member);

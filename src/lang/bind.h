@@ -123,7 +123,6 @@ int bind_index_named(binder *b, const ast *name, bool make); /* -1: none, or no 
 int bind_index_new(binder *b, const ast *name, int family);
 int bind_family_new(binder *b, const ast *name, bool is_free);
 int bind_slot(binder *b, scope_tensor *t, int order, span at); /* for reading */
-bool bind_bound(const binder *b, const ast *e);                /* an integer, or left out */
 bool bind_touch(binder *b, scope_tensor *t);
 bool bind_close_format(binder *b, scope_tensor *t, int order, span at);
 
@@ -159,14 +158,12 @@ stc_status bind_left_sizes(binder *b, int target);
 int bind_reach(binder *b, const access *x, bool largest, int64_t k);
 int bind_rooms(binder *b, int room, int64_t k);
 stc_status bind_relation(binder *b, ext_rel rel, int x, int y, span at, const char *text);
-const char *bind_source_text(const binder *b, span at, char *buf, size_t size);
 
 /* bind_target.c */
 stc_status bind_left(binder *b, const ast *left);
 /* Chooses the target's row of the program, and makes value what is stored. */
 stc_status bind_target(binder *b, bstmt *st, int op, bexpr *value);
 stc_status bind_injective(binder *b, const bstmt *st, int op);
-bool bind_left_computed(const binder *b); /* … one of its subscripts is */
 
 /* bind_fn.c */
 bfunction *bind_specialise(binder *b, definition *d, const stc_type *types, unsigned weak,

@@ -209,7 +209,7 @@ static bool affine_scan(binder *b, const ast *e, int64_t scale, affine *f)
     return false;
 }
 
-bool bind_bound(const binder *b, const ast *e)
+static bool bind_bound(const binder *b, const ast *e)
 {
     if (!e || e->kind == N_INT) return true;
     bind_fail(

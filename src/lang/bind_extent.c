@@ -72,7 +72,7 @@ int bind_linear(binder *b, const int *ext, const int64_t *coef, int n, int64_t p
     return plus ? unary_extent(b, EXT_ADDC, sum, plus) : sum;
 }
 
-const char *bind_source_text(const binder *b, span at, char *buf, size_t size)
+static const char *bind_source_text(const binder *b, span at, char *buf, size_t size)
 {
     int len = at.end - at.begin;
     if (len > 32 || len >= (int)size) return "…";

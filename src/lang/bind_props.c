@@ -125,7 +125,8 @@ bool call_property(const fn_prop *p, const bexpr *e, int position, value *out)
     return fn_constant(p->value, e->cls, e->type, out); /* limits: of what is computed */
 }
 
-bool call_distributes(const bexpr *e, const bexpr *r)
+/* Whether a call's function distributes over what a reduction reduces by. */
+static bool call_distributes(const bexpr *e, const bexpr *r)
 {
     if (e->kind == B_CALL) return !r->ufn && fn_distributes(e->fn, r->fn, r->cls);
     for (int k = 0; k < e->ufn->nover; k++) {

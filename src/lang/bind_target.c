@@ -31,7 +31,7 @@ stc_status bind_left(binder *b, const ast *left)
     return STC_OK;
 }
 
-bool bind_left_computed(const binder *b)
+static bool bind_left_computed(const binder *b)
 {
     for (int k = 0; k < b->nsub; k++)
         if (b->sub[k].terms && b->index[b->sub[k].term[0].index].value) return true;

@@ -129,8 +129,6 @@ bool conv_keeps_apart(stc_type to, stc_type from, value v);
  * are set. */
 bool fn_algebra_holds(const bset *s, unsigned differ);
 
-/* Whether a call's function distributes over what a reduction reduces by. */
-bool call_distributes(const bexpr *e, const bexpr *r);
 /* Of a call, built-in or a user's: its n-th annihilator in a position, and how many to
  * ask for; the class in which it takes operand k; v of operand k as its result. */
 int call_annihilators(const bexpr *e);

@@ -171,7 +171,7 @@ void lower_merging(lowering *lo, const cin *c)
 
 /* ---- calls ------------------------------------------------------------------------- */
 
-void lower_apply(lowering *lo, const bfunction *f, int out, const int *args)
+static void lower_apply(lowering *lo, const bfunction *f, int out, const int *args)
 {
     int first = 0;
     if (inline_fits(f)) {

@@ -130,7 +130,6 @@ int inline_builtin(const bfunction *f, vclass cls);
 void lower_functions(lowering *lo, const bexpr *e);
 void lower_merging(lowering *lo, const cin *c); /* those that workspaces merge by */
 int lower_user(lowering *lo, const bexpr *e);
-void lower_apply(lowering *lo, const bfunction *f, int out, const int *args);
 void lower_combine(lowering *lo, int fn, const bfunction *ufn, vclass cls, int acc, int v);
 int lower_repeated(lowering *lo, const bexpr *e, int v);
 

@@ -43,7 +43,7 @@ stc_status schedule_fail(const plan *pl, const char *why, ...)
 
 /* ---- names ------------------------------------------------------------------------ */
 
-uint64_t schedule_named(const plan *pl, const char *name)
+static uint64_t schedule_named(const plan *pl, const char *name)
 {
     uint64_t set = 0;
     for (int k = 0; k < pl->s->nindex; k++)

@@ -8,9 +8,6 @@
 stc_status command_fail(const plan *pl, const ast *at, const char *what, ...)
     ERROR_LIKE(3, 4);
 
-/* The indices of that name that are still loops: reductions of several terms may
- * share one. */
-uint64_t schedule_named(const plan *pl, const char *name);
 /* Argument k of a command, the name of an index: its indices; 0: none, told. */
 uint64_t schedule_argument(const plan *pl, const ast *command, int k, const char *usage);
 /* Takes `from` out of the order of loops, and puts the names (NULL: none) there. */

@@ -286,8 +286,6 @@ stc_status tape_begin(stc_session *s, const script *in, const ast *n, const char
                       taping *out);
 void tape_end(stc_session *s, const char *name, taping at);
 void tape_free(ctx *cx, tape *t);
-/* Whether a tree reads a name: the left side alone doesn't. */
-bool tape_reads(const ast *n, const char *name);
 
 /* session_grad.c: grad(e, A, …), the derivatives of a scalar by tensors: whether a call is
  * one, the statement that gives them to names (by itself it shows them), and the

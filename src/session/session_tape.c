@@ -22,7 +22,8 @@ void tape_free(ctx *cx, tape *t)
     }
 }
 
-bool tape_reads(const ast *n, const char *name)
+/* Whether a tree reads a name: the left side alone doesn't. */
+static bool tape_reads(const ast *n, const char *name)
 {
     if (!n) return false;
     if ((n->kind == N_NAME || n->kind == N_CALL) && !strcmp(n->name, name)) return true;

@@ -29,7 +29,8 @@ char operand_prefix(char letter)
     return at ? prefixes[at - letters] : 0;
 }
 
-void quoted_print(const char *s, textbuf *out)
+/* Text between quotes, with escapes. */
+static void quoted_print(const char *s, textbuf *out)
 {
     text_add(out, "\"");
     for (; *s; s++) {

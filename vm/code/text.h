@@ -65,8 +65,6 @@ void tables_print(const program *p, textbuf *out);
 /* The code, each line followed by what note prints (NULL: nothing). */
 typedef void (*line_note)(void *context, int pc, textbuf *out);
 void code_print(const program *p, textbuf *out, line_note note, void *context);
-/* Text between quotes, with escapes. */
-void quoted_print(const char *s, textbuf *out);
 
 /* The opcode table of vm/README.md, as Markdown (opdoc.c). */
 void opcode_reference(textbuf *out);

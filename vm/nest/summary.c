@@ -19,14 +19,14 @@ static uint16_t next_row(reader *r, int *n, int limit)
     return 0;
 }
 
-uint16_t summary_new_icol(reader *r, icol x)
+static uint16_t summary_new_icol(reader *r, icol x)
 {
     const uint16_t id = next_row(r, &r->s->nicol, ICOL_MAX);
     r->s->icol[id] = x;
     return id;
 }
 
-uint16_t summary_new_place(reader *r, place x)
+static uint16_t summary_new_place(reader *r, place x)
 {
     const uint16_t id = next_row(r, &r->s->nplace, PLACE_MAX);
     r->s->place[id] = x;
@@ -84,7 +84,7 @@ void summary_settle(reader *r, uint16_t id, vclass cls)
 
 /* ---- one instruction ----------------------------------------------------------- */
 
-void summary_define(reader *r, uint16_t reg, node x)
+static void summary_define(reader *r, uint16_t reg, node x)
 {
     for (int k = 0; k < x.nargs; k++) {
         node *arg = &r->s->node[x.arg[k]];

@@ -23,8 +23,6 @@ typedef struct reader {
 
 /* Tables that grow up to their limit. Beyond it the reader is `full`, which is asked
  * after each instruction, and what it got is row 0. */
-uint16_t summary_new_icol(reader *r, icol x);
-uint16_t summary_new_place(reader *r, place x);
 uint16_t summary_new_node(reader *r, node x);
 void summary_new_step(reader *r, step x);
 void summary_new_sink(reader *r, sink x);
@@ -37,8 +35,6 @@ uint16_t summary_read_place(reader *r, uint16_t reg);
 void summary_settle(reader *r, uint16_t id, vclass cls);
 /* Whether a cursor was opened in the body and never sought. */
 bool summary_unstood(const reader *r, uint16_t id);
-/* Value register reg is x from here on. */
-void summary_define(reader *r, uint16_t reg, node x);
 
 /* summary_reads.c, summary_moot.c */
 /* Whether what the register holds at lop `from` is read before lop `to`. */

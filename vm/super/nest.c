@@ -203,7 +203,7 @@ const level *nest_level(const machine *mc, const nest *ns, int id, const tensor 
 }
 
 /* The column of positions below which an operand's fibers are. */
-const column *nest_parent(const nest *ns, int id)
+static const column *nest_parent(const nest *ns, int id)
 {
     const place *p = &ns->in.place[id];
     const uint16_t up = ns->link.up[id];

@@ -113,7 +113,6 @@ static inline bool nest_lane(const nest *ns, int k)
 
 /* The level of an inner operand, and the column of positions it is below. */
 const level *nest_level(const machine *mc, const nest *ns, int place, const tensor **t);
-const column *nest_parent(const nest *ns, int place);
 
 /* nest.c. Matching: *out stays NULL if super.def has no row. prepare: false if
  * this run's fibers aren't as the kernel needs them. gaps: for a new strip. */

@@ -131,7 +131,7 @@ static int own_mode(const splitter *s, int t, uint16_t at, int64_t *coef)
 
 /* ---- what is written --------------------------------------------------------------- */
 
-bool split_made(splitter *s, int t, split_row row, int at)
+static bool split_made(splitter *s, int t, split_row row, int at)
 {
     tensor_made *m = &s->made[t];
     if (m->round) return true;

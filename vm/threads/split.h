@@ -112,12 +112,7 @@ static inline void split_own(mode_use *u, int64_t coef, int64_t lo, int64_t hi)
 }
 /* Reads the code; false: s->why. */
 bool split_scan(splitter *s);
-/* What was made: the same by all that write it. */
-bool split_made(splitter *s, int t, split_row row, int at);
 /* split_uses.c: which mode of what `in` makes is mode m of what it makes that of. */
 int split_made_mode(const splitter *s, const insn *in, int m);
-/* split_uses.c: after a scan. *more: a loop was chosen in addition, and all is to be read
- * again. */
-bool split_close(splitter *s, split_row *row, bool *more);
 
 #endif

@@ -197,7 +197,9 @@ static void make_less(splitter *s, int t, bool *more)
     }
 }
 
-bool split_close(splitter *s, split_row *row, bool *more)
+/* After a scan. *more: a loop was chosen in addition, and all is to be read
+ * again. */
+static bool split_close(splitter *s, split_row *row, bool *more)
 {
     pass_all(s);
     for (int t = 0; t < s->p->ntensor; t++)

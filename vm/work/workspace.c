@@ -118,7 +118,8 @@ static int64_t places(const tensor *t)
     return n;
 }
 
-bool ws_has_runs(const slot *s)
+/* The tensor is made of runs, whatever it was kept by. */
+static bool ws_has_runs(const slot *s)
 {
     const format *f = &s->row->fmt;
     return f->levels == 1 && f->level[0].kind->append_regions;

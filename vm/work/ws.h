@@ -236,8 +236,6 @@ stc_status ws_sort_touched(ctx *cx, workspace *w);
 
 /* ---- workspaces that are read as runs (ws_runs.c) ------------------------------------ */
 
-/* The tensor is made of runs, whatever it was kept by. */
-bool ws_has_runs(const slot *s);
 /* Adds n runs, as ws_add does their elements one by one: values of the workspace's class.
  */
 stc_status ws_add_runs(machine *mc, slot *s, int n, const int64_t *lo, const int64_t *len,
