@@ -16,6 +16,7 @@
  * stays false, and nothing has happened to the entries.
  */
 #include "rows.h"
+#include "base/ahead.h"
 #include "base/parts.h"
 #include "base/spill.h"
 #include "sort.h"
@@ -28,7 +29,7 @@ enum {
     AT_ONCE = 1 << 10, /* that entries go to: each has a place in a cache */
     BUCKET = 1 << 13,  /* entries of one, if they are spread evenly       */
     LARGE = 1 << 18,   /* of one that a cache doesn't hold any more       */
-    GROUP = 24,        /* blocks as large as don't lie in files: 3/4 of a cap  */
+    GROUP = AHEAD_MAX, /* blocks as large as don't lie in files: 3/4 of a cap  */
     SLAB = 1 << 21,    /* what one is a multiple of: huge pages                */
     APART = 8,         /* entries that are asked for as one                    */
     PLACE_AHEAD = 16   /* entries before one, its place is asked for           */
@@ -124,17 +125,40 @@ static size_t bucket_bytes(const counting *c, int b)
     return (size_t)(c->begin[b + 1] - c->begin[b]) * c->record;
 }
 
-/* As many buckets as go into memory, from `first` on: side by side in slabs, each as large
- * as a block is that isn't a file's, so that they have huge pages. The next group has the
- * same slabs, whose pages are there. None where what is there leaves no room. */
+/* As large as a block is that isn't a file's, so that it has huge pages. */
+static size_t slab_size(const ctx *root)
+{
+    const size_t least = root->spill_least - 1;
+    return least > SLAB ? least / SLAB * SLAB : least;
+}
+
+static char *slab_new(ctx *cx, size_t bytes)
+{
+    char *const slab = ahead_take(cx->root ? cx->root : cx, bytes);
+    return slab ? slab : mem_alloc(cx, bytes);
+}
+
+void convert_ahead(const tensor *t, const format *f)
+{
+    ctx *cx = t->cx;
+    const size_t bytes = (size_t)t->nvals * sizeof(record);
+    if (!t->backing || t->checked == t->generation || cx->root || cx->alloc ||
+        t->order != 2 || t->fmt.level[0].map.mode == f->level[0].map.mode ||
+        type_size(t->type) > 8 || !spill_takes(cx, bytes))
+        return;
+    const size_t slabs = bytes / slab_size(cx) + 1;
+    ahead_begin(cx, slab_size(cx), slabs < GROUP ? (int)slabs : GROUP);
+}
+
+/* As many buckets as go into memory, from `first` on: side by side in slabs. The next
+ * group has the same slabs, whose pages are there. None where what is there leaves no room.
+ */
 static void group_in_memory(counting *c)
 {
     ctx *cx = c->t->cx;
-    const ctx *root = cx->root ? cx->root : cx;
-    const size_t least = root->spill_least - 1;
     int slab = 0;
     size_t used = 0;
-    c->slab_bytes = least > SLAB ? least / SLAB * SLAB : least;
+    c->slab_bytes = slab_size(cx->root ? cx->root : cx);
     for (c->past = c->first; c->past < c->buckets; c->past++) {
         const size_t bytes = bucket_bytes(c, c->past);
         if (bytes > c->slab_bytes) { /* a file's, and its own */
@@ -146,7 +170,7 @@ static void group_in_memory(counting *c)
             used = 0;
         }
         if (slab == GROUP) break;
-        if (!c->slab[slab] && !(c->slab[slab] = mem_alloc(cx, c->slab_bytes))) break;
+        if (!c->slab[slab] && !(c->slab[slab] = slab_new(cx, c->slab_bytes))) break;
         c->r[c->past] = c->slab[slab] + used;
         used += bytes;
     }

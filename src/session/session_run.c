@@ -3,6 +3,7 @@
  * place. Until the last step nothing that can be seen has changed.
  */
 #include "session.h"
+#include "../../formats/base/ahead.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -402,9 +403,21 @@ static bool may_give(const stc_session *s, const variable *v)
            s->repeat <= 1;
 }
 
+/* Conversions of files that weren't looked at yet. */
+static void expect_conversions(stc_session *s, const prepared *c)
+{
+    for (int i = 0; c->converts && i < c->p->ntensor; i++) {
+        const prog_tensor *row = &c->p->tensor[i];
+        const char *const name = row->keep_while ? c->p->tensor[row->source].name : "";
+        const variable *v = *name ? session_find(s, name) : NULL;
+        if (v && v->t) convert_ahead(v->t, &row->fmt);
+    }
+}
+
 static stc_status bind_all(stc_session *s, prepared *c, operands *o)
 {
     bool any = false;
+    expect_conversions(s, c);
     for (int i = 0; i < c->p->ntensor; i++) {
         const prog_tensor *row = &c->p->tensor[i];
         if (!is_operand(row)) continue;
@@ -552,6 +565,7 @@ static stc_status run_prepared(stc_session *s, const script *in, const ast *node
     if (!st && !in->loops) shelf_take(&s->shelf, c->mc);
     if (!st && c->told) tell_actual(c->p, c->mc, s->times.run - ran, s->told);
     c->told = false;
+    ahead_end(&s->m->cx);
     if (!st && profile) st = session_profiled(s, in, node, c->mc, now_us() - start);
     return st;
 }
