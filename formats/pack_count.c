@@ -16,23 +16,23 @@
  * stays false, and nothing has happened to the entries.
  */
 #include "rows.h"
-#include "base/ahead.h"
+#include "base/premade.h"
 #include "base/parts.h"
 #include "base/spill.h"
 #include "sort.h"
 #include <string.h>
 
 enum {
-    FEW = 64,          /* entries, which the general way packs as fast    */
-    SHARED = 1 << 16,  /* from so many on threads share                   */
-    BUCKETS = 1 << 12, /* at most                                         */
-    AT_ONCE = 1 << 10, /* that entries go to: each has a place in a cache */
-    BUCKET = 1 << 13,  /* entries of one, if they are spread evenly       */
-    LARGE = 1 << 18,   /* of one that a cache doesn't hold any more       */
-    GROUP = AHEAD_MAX, /* blocks as large as don't lie in files: 3/4 of a cap  */
-    SLAB = 1 << 21,    /* what one is a multiple of: huge pages                */
-    APART = 8,         /* entries that are asked for as one                    */
-    PLACE_AHEAD = 16   /* entries before one, its place is asked for           */
+    FEW = 64,            /* entries, which the general way packs as fast    */
+    SHARED = 1 << 16,    /* from so many on threads share                   */
+    BUCKETS = 1 << 12,   /* at most                                         */
+    AT_ONCE = 1 << 10,   /* that entries go to: each has a place in a cache */
+    BUCKET = 1 << 13,    /* entries of one, if they are spread evenly       */
+    LARGE = 1 << 18,     /* of one that a cache doesn't hold any more       */
+    GROUP = PREMADE_MAX, /* blocks as large as don't lie in files: 3/4 of a cap  */
+    SLAB = 1 << 21,      /* what one is a multiple of: huge pages                */
+    APART = 8,           /* entries that are asked for as one                    */
+    PLACE_AHEAD = 16     /* entries before one, its place is asked for           */
 };
 
 /* Coordinates and values of a bucket: the tensor's, or in rooms where the tensor's lie in a
@@ -134,7 +134,7 @@ static size_t slab_size(const ctx *root)
 
 static char *slab_new(ctx *cx, size_t bytes)
 {
-    char *const slab = ahead_take(cx->root ? cx->root : cx, bytes);
+    char *const slab = premade_take(cx->root ? cx->root : cx, bytes);
     return slab ? slab : mem_alloc(cx, bytes);
 }
 
@@ -147,7 +147,7 @@ void convert_ahead(const tensor *t, const format *f)
         type_size(t->type) > 8 || !spill_takes(cx, bytes))
         return;
     const size_t slabs = bytes / slab_size(cx) + 1;
-    ahead_begin(cx, slab_size(cx), slabs < GROUP ? (int)slabs : GROUP);
+    premade_begin(cx, slab_size(cx), slabs < GROUP ? (int)slabs : GROUP);
 }
 
 /* As many buckets as go into memory, from `first` on: side by side in slabs. The next

@@ -200,7 +200,7 @@ stc_status tensor_constant(ctx *cx, const format *f, stc_type type, const int64_
 stc_status tensor_convert(const tensor *t, const format *f, stc_type type, value fill,
                           tensor **out);
 /* Said before t, a file's, is looked at for the first time: it will be converted so, for
- * which pages can be made ready meanwhile; ahead_end frees those that weren't used. */
+ * which pages can be made ready meanwhile; premade_end frees those that weren't used. */
 void convert_ahead(const tensor *t, const format *f);
 /* Entries of t into c, another tensor of its shape, made by tensor_new; drop: without
  * what equals t's fill. */

@@ -1,7 +1,7 @@
 /* check_memory.c: the context: counted memory, the cap, arenas, growing texts,
  * and where an error in a text is told to be. */
 #include "check.h"
-#include "../formats/base/ahead.h"
+#include "../formats/base/premade.h"
 #include "../formats/base/spill.h"
 #include "../src/api/api.h"
 #include <stdlib.h>
@@ -273,7 +273,7 @@ START_TEST(spilled_blocks)
 END_TEST
 
 /* Blocks that are made ahead count, but yield to whoever asks for more than is left. */
-START_TEST(ahead_of_use)
+START_TEST(premade_blocks)
 {
     enum { MB = 1 << 20, N = 24 };
     const stc_config config = {.max_memory = 32 * MB};
@@ -281,26 +281,26 @@ START_TEST(ahead_of_use)
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
     ctx *cx = &m->cx;
     const uint64_t before = cx->used;
-    ck_assert_ptr_null(ahead_take(cx, MB));
-    ahead_begin(cx, MB, N);
+    ck_assert_ptr_null(premade_take(cx, MB));
+    premade_begin(cx, MB, N);
     ck_assert_uint_ge(cx->used, before + N * (uint64_t)MB);
-    ck_assert_ptr_null(ahead_take(cx, 2 * MB));
-    char *first = ahead_take(cx, MB), *second = ahead_take(cx, MB);
+    ck_assert_ptr_null(premade_take(cx, 2 * MB));
+    char *first = premade_take(cx, MB), *second = premade_take(cx, MB);
     ck_assert_ptr_nonnull(first);
     ck_assert_ptr_nonnull(second);
     ck_assert_ptr_ne(first, second);
     memset(first, 1, MB);
     void *large = mem_alloc(cx, 28 * MB);
     ck_assert_ptr_nonnull(large);
-    ck_assert_ptr_null(ahead_take(cx, MB));
+    ck_assert_ptr_null(premade_take(cx, MB));
     mem_free(cx, large, 28 * MB);
     mem_free(cx, first, MB);
     mem_free(cx, second, MB);
-    ahead_begin(cx, MB, N);
-    ahead_end(cx);
+    premade_begin(cx, MB, N);
+    premade_end(cx);
     const uint64_t after = cx->used;
-    ahead_begin(cx, MB, 2 * N); /* fewer than asked for */
-    stc_close(m);               /* ends what is left */
+    premade_begin(cx, MB, 2 * N); /* fewer than asked for */
+    stc_close(m);                 /* ends what is left */
     ck_assert_uint_le(after, before + 4096);
 }
 END_TEST
@@ -422,7 +422,7 @@ Suite *suite_memory(void)
     tcase_add_test(c, grows_into_kept);
     tcase_add_test(c, refused_blocks);
     tcase_add_test(c, spilled_blocks);
-    tcase_add_test(c, ahead_of_use);
+    tcase_add_test(c, premade_blocks);
     tcase_add_loop_test(c, spilled_nowhere, 0, 2);
     tcase_add_test(c, copied_texts);
     tcase_add_test(c, progress);

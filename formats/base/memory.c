@@ -13,7 +13,7 @@
  * files (spill.h), and aren't counted.
  */
 #define _GNU_SOURCE
-#include "ahead.h"
+#include "premade.h"
 #include "spill.h"
 #include <errno.h>
 #include <stdio.h>
@@ -335,7 +335,7 @@ bool mem_claim(ctx *cx, size_t size)
     const uint64_t now = before + size;
     if (now < before || (cx->max_memory && now > cx->max_memory)) {
         atomic_fetch_sub_explicit(&cx->used, size, memory_order_relaxed);
-        return ahead_yield(cx) && mem_claim(cx, size);
+        return premade_yield(cx) && mem_claim(cx, size);
     }
     uint64_t peak = atomic_load_explicit(&cx->peak, memory_order_relaxed);
     while (now > peak && !atomic_compare_exchange_weak_explicit(&cx->peak, &peak, now,

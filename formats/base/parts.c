@@ -1,7 +1,7 @@
 /* parts.c: parts of a piece of work, a thread for each (parts.h).
  */
 #include "parts.h"
-#include <pthread.h>
+#include "thread.h"
 
 typedef struct part_call {
     void (*work)(void *context, int k);
@@ -29,12 +29,12 @@ void parts_run(int n, void (*work)(void *context, int k), void *context)
     bool runs[PARTS_MAX] = {false};
     for (int k = 1; k < n; k++) {
         calls[k] = (part_call){work, context, k};
-        runs[k] = pthread_create(&thread[k], NULL, call, &calls[k]) == 0;
+        runs[k] = thread_start(NULL, &thread[k], call, &calls[k]);
     }
     work(context, 0);
     for (int k = 1; k < n; k++) {
         if (runs[k])
-            pthread_join(thread[k], NULL);
+            thread_join(NULL, thread[k]);
         else
             work(context, k);
     }

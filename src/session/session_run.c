@@ -3,7 +3,7 @@
  * place. Until the last step nothing that can be seen has changed.
  */
 #include "session.h"
-#include "../../formats/base/ahead.h"
+#include "../../formats/base/premade.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -565,7 +565,7 @@ static stc_status run_prepared(stc_session *s, const script *in, const ast *node
     if (!st && !in->loops) shelf_take(&s->shelf, c->mc);
     if (!st && c->told) tell_actual(c->p, c->mc, s->times.run - ran, s->told);
     c->told = false;
-    ahead_end(&s->m->cx);
+    premade_end(&s->m->cx);
     if (!st && profile) st = session_profiled(s, in, node, c->mc, now_us() - start);
     return st;
 }

@@ -5,7 +5,6 @@
 #define STC_VM_POOL_H
 
 #include "../../formats/base/context.h"
-#include <pthread.h>
 
 typedef struct pool pool;
 typedef void (*pool_fn)(void *job, int thread);
@@ -14,10 +13,5 @@ typedef void (*pool_fn)(void *job, int thread);
  * of them have returned; t = 0 is the caller's own thread. Where threads can't
  * be had, the caller makes their calls as well. Not to be called within fn. */
 void pool_run(ctx *cx, int threads, pool_fn fn, void *job);
-
-/* A thread of the library's own: signals are the host's, it has them all blocked. What
- * it takes counts as memory of the machine; false where there is none, or no thread. */
-bool thread_start(ctx *cx, pthread_t *t, void *(*serve)(void *), void *arg);
-void thread_join(ctx *cx, pthread_t t);
 
 #endif

@@ -6,7 +6,7 @@
  * one only computes. Between two batches it waits. Only on machines that were
  * given more than one thread, and for batches that are worth it.
  */
-#include "../core/pool.h"
+#include "../../formats/base/thread.h"
 #include "ws.h"
 
 #ifdef STC_SAN

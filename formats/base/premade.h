@@ -1,24 +1,24 @@
-/* ahead.h: blocks whose pages are made while the disk is waited for.
+/* premade.h: blocks whose pages are made while the disk is waited for.
  *
  * A page of memory costs when it is touched first, and most where the machine is a guest
  * that gets it from another. A step that will fill what a cap allows can say so before its
  * operands are read: a thread touches its blocks meanwhile. They count against the cap, but
  * whoever asks for more than is left gets theirs.
  */
-#ifndef STC_FORMATS_AHEAD_H
-#define STC_FORMATS_AHEAD_H
+#ifndef STC_FORMATS_PREMADE_H
+#define STC_FORMATS_PREMADE_H
 
 #include "context.h"
 
-enum { AHEAD_MAX = 24 };
+enum { PREMADE_MAX = 24 };
 
 /* Up to n blocks of so many bytes, in place of those that there are. */
-void ahead_begin(ctx *root, size_t size, int n);
+void premade_begin(ctx *root, size_t size, int n);
 /* One of them, which is the caller's as if it were from mem_alloc. NULL: there is none. */
-void *ahead_take(ctx *root, size_t size);
+void *premade_take(ctx *root, size_t size);
 /* Frees those that are left, as far as nobody works on them; whether there was one. */
-bool ahead_yield(ctx *root);
+bool premade_yield(ctx *root);
 /* Frees all that are left. */
-void ahead_end(ctx *root);
+void premade_end(ctx *root);
 
 #endif
