@@ -403,6 +403,11 @@ static const tiers_case masked_rows[] = {
      "y(i,j) = (A(i,k) * B(k,j)) * M(i,j)", SIFTS},
     {FACTORS("i32", 5) HUNDREDTH("i32") TO_ROWS("i32"),
      "y(i,j) = (A(i,k) * B(k,j)) * M(i,j)", NULL},
+    {"tensor u svec f64 [40] fill inf\ntensor A csr f64 [30,40] fill inf\n"
+     "u(j) = select(j % 3 == 0, inf, 100.0 + j)\n"
+     "A(i,j) = select((i * 7 + j * 5) % 4 == 0, 1.0 + i, inf)\ncompact A\ncompact u\n"
+     "tensor y svec f64 [40] fill inf\n",
+     "y(j) = min(i: u(j) + A(i,j)) with as_written", SIFTS},
     {FACTORS("f64", 5) HUNDREDTH("f64") TO_ROWS("f64"),
      "y(i,j) = sum(k: A(i,k) * M(i,j) * select(B(k,j) > 0, 1.0, 0.0))", NULL},
 };

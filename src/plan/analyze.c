@@ -128,6 +128,17 @@ static void ordered_levels(format *f)
         f->level[l].flags = 0;
 }
 
+/* Rows that are stored whole stay so, if their modes are the last ones as before: each of
+ * their elements counts as stored, and one by one those that equal the fill would not. */
+static void keep_rows(const format *from, const int *mode, format *f)
+{
+    if (!format_is_plain(from)) return;
+    for (int l = from->order - 1; l > 0 && from->level[l].map.mode == mode[l]; l--) {
+        if (!(format_props(from, l) & PROP_FULL)) return;
+        format_set(f, l, level_full(), mode[l], 0);
+    }
+}
+
 static void converted_format(const state *st, const paccess *x, format *f)
 {
     const prog_tensor *t = &st->pl->p->tensor[x->source];
@@ -145,6 +156,7 @@ static void converted_format(const state *st, const paccess *x, format *f)
     format_init(f, t->order);
     for (int l = 0; l < t->order; l++)
         format_set(f, l, converted_level(&t->fmt, x, l), mode[l], 0);
+    keep_rows(&t->fmt, mode, f);
 }
 
 /* At a leaf, where all loops around are known: converts what is marked. */

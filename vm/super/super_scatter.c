@@ -332,7 +332,7 @@ static bool match_fiber(const machine *mc, scatter *sc, const loop_summary *mid,
     return true;
 }
 
-/* Values of two fibers are multiplied before they are scattered: as wide as their class. */
+/* The term of two fibers' values is made before it is scattered: as wide as their class. */
 static bool has_width(const scatter *sc)
 {
     return !sc->valued || !sc->sieve.valued ||

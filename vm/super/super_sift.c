@@ -180,7 +180,7 @@ void sieve_free(ctx *cx, sieve *v)
 /* ---- the fibers of a chunk ------------------------------------------------------------
  */
 
-/* The values of n elements: the fibers', the mask's, or their product. */
+/* The values of n elements: the fibers', the mask's, or the term of both. */
 static void put_values(scatter *sc, int64_t n)
 {
     enum { PIECE = 1 << 12 };
@@ -193,7 +193,7 @@ static void put_values(scatter *sc, int64_t n)
         char *to = (char *)v->val + k * (int64_t)size,
              *by = (char *)v->by + k * (int64_t)size;
         const int some = n - k < PIECE ? (int)(n - k) : PIECE;
-        fn_array_of(FN_MUL, (vclass)sc->cls)(to, to, by, NULL, some);
+        fn_array_of(sc->term, (vclass)sc->cls)(to, to, by, NULL, some);
     }
 }
 
