@@ -172,8 +172,24 @@ static bool read_in_order(const opt *o, const product *x, const factor *f, int n
     return some;
 }
 
+/* Whether the last modes from k on are the result's last ones, as its levels have them. */
+static bool ends_result(const opt *o, const int *mode, int k, int order)
+{
+    const bstmt *st = o->s;
+    const format *f = &o->p->tensor[st->target].fmt;
+    if (f->order != st->nsub) return false;
+    for (int l = f->levels - 1; order > k; l--) {
+        if (l < 0 || f->level[l].map.op != MAP_MODE) return false;
+        const affine *at = &st->sub[f->level[l].map.mode];
+        if (at->terms != 1 || at->term[0].index != mode[--order]) return false;
+    }
+    return true;
+}
+
 /* How many modes come before those of which a row that has a term has all: their indices
- * are of operands alone that are stored everywhere. */
+ * are of operands alone that are stored everywhere. Where the result tells which places had
+ * a term, these are its last ones: a copy that has them elsewhere would leave out what
+ * equals the fill. */
 static int before_rows(const opt *o, const factor *f, int n, const int *mode, int order)
 {
     uint64_t some = 0, room = 0;
@@ -182,7 +198,8 @@ static int before_rows(const opt *o, const factor *f, int n, const int *mode, in
         if (!f[m].full || f[m].where) some |= f[m].indices;
         room |= full_levels(o->p, f[m].e);
     }
-    while (k > 0 && (room & ~some) >> mode[k - 1] & 1)
+    while (k > 0 && (room & ~some) >> mode[k - 1] & 1 &&
+           (!o->pattern || ends_result(o, mode, k - 1, order)))
         k--;
     return k ? k : order;
 }
