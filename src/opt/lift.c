@@ -200,20 +200,29 @@ static bool reads_any(const bexpr *e)
     return reads;
 }
 
-/* Whether operand k of a call leaves no places out, and is no place's alone. */
+/* Whether operand m of a call is an annihilator where nothing is stored. */
+static bool is_nothing(const program *p, const bexpr *e, int m)
+{
+    value fill, none;
+    if (!fill_of(p, e->args[m], &fill)) return false;
+    for (int n = 0; n < call_annihilators(e); n++)
+        if (call_annihilator(e, n, m, &none) &&
+            class_equal(call_operand_class(e, m), fill, none))
+            return true;
+    return false;
+}
+
+/* Whether operand k of a call leaves no places out, and is no place's alone: another one
+ * says which places there are. */
 static bool is_everywhere(const program *p, const bexpr *e, int k)
 {
-    bool leaves = false;
-    value fill, none;
+    value fill;
+    bool others = false;
     if (!reads_some(p, e->args[k])) return true;
-    if (!fill_of(p, e->args[k], &fill)) return false;
-    for (int n = 0; n < call_annihilators(e); n++)
-        for (int m = 0; m < e->nargs; m++) {
-            if (!call_annihilator(e, n, m, &none)) continue;
-            leaves = true;
-            if (m == k && class_equal(call_operand_class(e, k), fill, none)) return false;
-        }
-    return leaves;
+    if (!fill_of(p, e->args[k], &fill) || is_nothing(p, e, k)) return false;
+    for (int m = 0; m < e->nargs && !others; m++)
+        others = m != k && is_nothing(p, e, m);
+    return others;
 }
 
 /* Whether operand k of a call is computed from others than those of all loops. */
