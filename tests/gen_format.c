@@ -92,11 +92,12 @@ static void lendable(gen *g, int order, cformat *out)
     gen_say(out->text, sizeof out->text, ")");
 }
 
-/* One level of a thousand slots is enough: two below one another are most of the memory. */
+/* One level of a thousand slots is enough: wide ones below it are most of the memory. */
 static const char *narrowed(const cformat *out, const char *kind)
 {
-    const bool wide = !strcmp(kind, "hashed(1000)") && strstr(out->text, kind);
-    return wide ? "hashed(97)" : kind;
+    const bool below = strstr(out->text, "hashed(1000)") != NULL;
+    const bool wide = !strcmp(kind, "hashed(1000)") || !strncmp(kind, "hashed(97", 9);
+    return below && wide ? "hashed(5)" : kind;
 }
 
 /* Wide enough for most fibers; some aren't, so that it is refused or converted. */
