@@ -129,6 +129,8 @@ START_TEST(nested)
     agrees("s = min(i: sum(j: (A(i,j) - x(j))**2))\n", "s", "A x");
     agrees("s = sum(i,j: select(A(i,j) > 0.5, log(A(i,j)), 0) * x(j))\n", "s", "A x");
     agrees("s = sum(i,j: tanh(x(j)) * (i + 2 * j) where A(i,j))\n", "s", "x");
+    /* i's range is of two accesses */
+    agrees("s = sum(i: sum(j: x(i+j) * V(j,0)) where x(3-i) <= c)\n", "s", "x V");
     /* i's range is of k, too, which the middle sum's derivative has to keep */
     agrees("s = sum(k in 0:2: sum(i: sum(j: pad x(3*i-2) * y(j)) * x(i+k)))\n", "s", "y");
 }

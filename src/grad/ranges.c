@@ -71,14 +71,19 @@ static const bexpr *bare_giver(const grad *g, const bexpr *e, int i, int *mode)
     return found;
 }
 
+static bool has_index(const grad *g, const bexpr *x, int i)
+{
+    if (x->kind != B_ACCESS || x->pad || x->nargs) return false;
+    for (int k = 0; k < g->step->p->tensor[x->tensor].order; k++)
+        for (int t = 0; t < x->sub[k].terms; t++)
+            if (x->sub[k].term[t].index == i) return true;
+    return false;
+}
+
 /* An access of the statement, not bare, from which the index had its range. */
 static const bexpr *giver(const grad *g, const bexpr *e, int i)
 {
-    const bexpr *found = NULL;
-    if (e->kind == B_ACCESS && !e->pad)
-        for (int k = 0; k < g->step->p->tensor[e->tensor].order; k++)
-            for (int t = 0; t < e->sub[k].terms; t++)
-                if (e->sub[k].term[t].index == i && !e->nargs) return e;
+    const bexpr *found = has_index(g, e, i) ? e : NULL;
     for (int k = 0; k < e->nargs && !found; k++)
         found = giver(g, e->args[k], i);
     return found;
@@ -121,11 +126,22 @@ static ast *needs_range(grad *g, int i)
         index->name, index->name);
 }
 
+/* Each access in x that has the index, as far as its other indices are there, too: what its
+ * subscripts leave of the range. */
+static ast *by_accesses(grad *g, const bexpr *x, int i, ast *e)
+{
+    if (has_index(g, x, i) && !(value_indices(g, x) & ~g->open))
+        e = last_of(g, value_access(g, x->tensor, x->sub, false), e);
+    for (int k = 0; k < x->nargs && e; k++)
+        e = by_accesses(g, x->args[k], i, e);
+    return e;
+}
+
 static ast *by_access(grad *g, int i, ast *e)
 {
     const bexpr *const x = giver(g, g->step->st->value, i);
     if (x && !(value_indices(g, x) & ~g->open))
-        return last_of(g, value_access(g, x->tensor, x->sub, false), e);
+        return by_accesses(g, g->step->st->value, i, e);
     return needs_range(g, i);
 }
 
