@@ -15,14 +15,6 @@ typedef struct premade {
     pthread_t thread;
 } premade;
 
-static void end_part(ctx *root, void *part)
-{
-    (void)part;
-    premade_end(root);
-}
-
-static const part_kind premade_kind = {sizeof(premade), end_part};
-
 static void *touch_blocks(void *context)
 {
     premade *a = context;
@@ -42,6 +34,26 @@ static void stop_thread(premade *a)
     thread_join(NULL, a->thread);
     a->runs = false;
 }
+
+static bool free_blocks(ctx *root, premade *a)
+{
+    bool any = false;
+    for (int k = 0; k < PREMADE_MAX; k++) {
+        char *const block = atomic_exchange(&a->block[k], NULL);
+        any |= block != NULL;
+        mem_free(root, block, a->size);
+    }
+    return any;
+}
+
+/* With the machine: the part isn't to be found any more. */
+static void end_part(ctx *root, void *part)
+{
+    stop_thread(part);
+    free_blocks(root, part);
+}
+
+static const part_kind premade_kind = {sizeof(premade), end_part};
 
 void premade_begin(ctx *root, size_t size, int n)
 {
@@ -74,18 +86,11 @@ void *premade_take(ctx *root, size_t size)
 bool premade_yield(ctx *root)
 {
     premade *a = ctx_has_part(root, &premade_kind);
-    bool any = false;
-    for (int k = 0; a && k < PREMADE_MAX; k++) {
-        char *const block = atomic_exchange(&a->block[k], NULL);
-        any |= block != NULL;
-        mem_free(root, block, a->size);
-    }
-    return any;
+    return a && free_blocks(root, a);
 }
 
 void premade_end(ctx *root)
 {
     premade *a = ctx_has_part(root, &premade_kind);
-    if (a) stop_thread(a);
-    premade_yield(root);
+    if (a) end_part(root, a);
 }
