@@ -288,6 +288,17 @@ START_TEST(levels_of_one_loop)
 }
 END_TEST
 
+/* A row that the outermost loop has once, below loops that are lines' lanes. */
+START_TEST(row_of_all_loops)
+{
+    double want[6] = {[3] = 40, 80, 120};
+    expect_dense("tensor t dense f64 [2,3] = [[1,2,3],[10,20,30]]\n"
+                 "tensor d dense f64 [2,3] = 1\ntensor e dense f64 [2,3] = 0\n"
+                 "e(1,i) += 2 * t(1,i) * d(k,i)\n",
+                 "e", want, 6);
+}
+END_TEST
+
 Suite *suite_terms(void)
 {
     Suite *s = suite_create("terms");
@@ -297,6 +308,7 @@ Suite *suite_terms(void)
     tcase_add_test(c, known_operands);
     tcase_add_loop_test(c, lines_begun, 0, 2);
     tcase_add_test(c, levels_of_one_loop);
+    tcase_add_test(c, row_of_all_loops);
     suite_add_tcase(s, c);
     return s;
 }

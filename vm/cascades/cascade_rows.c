@@ -77,10 +77,11 @@ static void spare_rows(const stage *st)
 static void spare_operand(const stage *st, uint16_t id)
 {
     const loop_summary *s = &st->out->g->s;
+    const place *x = &s->place[id];
     bool read = reads_place(st->out, id);
     for (int k = 0; k < s->nnode; k++)
         read |= s->node[k].kind == NODE_LOAD && s->node[k].b == id;
-    if ((s->place[id].kind == PLACE_OPERAND || s->place[id].kind == PLACE_GIVEN) && !read)
+    if (!read && (x->kind == PLACE_OPERAND || (x->kind == PLACE_GIVEN && x->varies)))
         st->out->spared[id] = true;
 }
 
