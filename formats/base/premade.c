@@ -46,7 +46,7 @@ static bool free_blocks(ctx *root, premade *a)
     return any;
 }
 
-/* With the machine: the part isn't to be found any more. */
+/* Also when the machine closes: the part isn't to be found any more, and is handed over. */
 static void end_part(ctx *root, void *part)
 {
     stop_thread(part);
