@@ -72,6 +72,26 @@ static int64_t entries_before(const listed *from, int l, int64_t p)
     return p;
 }
 
+/* The first position from q on, of `size`, below which there are entries behind the first
+ * `done`: found in some steps for each doubling of what lies between. */
+static int64_t next_filled(const listed *from, int l, int64_t q, int64_t size, int64_t done)
+{
+    int64_t end = q + 1;
+    for (int64_t step = 2; entries_before(from, l, end) <= done; step *= 2) {
+        if (end == size) return size;
+        q = end;
+        end = step < size - q ? q + step : size;
+    }
+    while (end - q > 1) { /* none before q, some before end */
+        const int64_t middle = q + (end - q) / 2;
+        if (entries_before(from, l, middle) > done)
+            end = middle;
+        else
+            q = middle;
+    }
+    return q;
+}
+
 /* The coordinates of level l: that of each position as often as entries lie below it. */
 static stc_status put_level(ctx *cx, const listed *from, int l, int64_t size,
                             index_array *to)
@@ -79,18 +99,19 @@ static stc_status put_level(ctx *cx, const listed *from, int l, int64_t size,
     const fiber_table *t = &from->level[l];
     const index_array crd = {
         .data = (void *)(uintptr_t)t->crd, .width = t->width, .stride = t->stride};
-    const bool all = t->shape == VIEW_RANGE;
-    int64_t i = t->lo, done = 0, q = 0;
-    for (int64_t end; (end = work_block(cx, q, size)) > q;)
-        for (; q < end; q++, i++) {
-            if (i == t->hi) i = t->lo;
-            const int64_t before = entries_before(from, l, q + 1);
-            if (before - done > WORK_BLOCK && work_done(cx, (uint64_t)(before - done)))
-                return cx->diag.status;
-            index_fill(to, done, before, all ? i : index_get(&crd, q));
-            done = before;
-        }
-    return q < size ? cx->diag.status : STC_OK;
+    const int64_t extent = t->shape == VIEW_RANGE ? t->hi - t->lo : 0;
+    int64_t fiber = 0; /* the first position of a range */
+    for (int64_t q = 0, done = 0, before; q < size && done < from->n; q++, done = before) {
+        q = next_filled(from, l, q, size, done);
+        if (q == size) break;
+        before = entries_before(from, l, q + 1);
+        if (before / WORK_BLOCK > done / WORK_BLOCK &&
+            work_done(cx, (uint64_t)(before - done)))
+            return cx->diag.status;
+        if (extent && q - fiber >= extent) fiber = q - q % extent;
+        index_fill(to, done, before, extent ? t->lo + q - fiber : index_get(&crd, q));
+    }
+    return STC_OK;
 }
 
 /* The last level's coordinates, as they are. */

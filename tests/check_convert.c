@@ -553,19 +553,9 @@ START_TEST(lists_of_three)
     static const int64_t cube[] = {3, 4, 2};
     static const int64_t at[] = {0, 1, 1, 0, 3, 0, 0, 3, 1, 2, 0, 0, 2, 2, 1};
     for (int k = 0; k < 3; k++) {
-        format f;
-        tensor *t, *list;
-        entries e;
+        tensor *t = tensor_of(cx, sources[k], STC_I32, 3, cube, 5, at);
+        tensor *list = tensor_of(cx, "coo", STC_I64, 3, cube, 0, at);
         bool done;
-        ck_ctx(cx, format_parse(cx, NULL, sources[k], 3, &f));
-        ck_ctx(cx, tensor_new(cx, &f, STC_I32, cube, (value){0}, &t));
-        entries_init(&e, cx, 3, STC_I32);
-        for (int n = 0; n < 5; n++)
-            ck_ctx(cx, entries_push(&e, at + 3 * n, number(STC_I32, n + 1)));
-        ck_ctx(cx, tensor_pack(t, &e));
-        entries_free(&e);
-        ck_ctx(cx, format_parse(cx, NULL, "coo", 3, &f));
-        ck_ctx(cx, tensor_new(cx, &f, STC_I64, cube, (value){0}, &list));
         ck_ctx(cx, convert_to_list(t, list, &done));
         ck_assert_msg(done, "%s", sources[k]);
         ck_ctx(cx, tensor_check_afresh(list));
@@ -575,6 +565,24 @@ START_TEST(lists_of_three)
         tensor_free(list);
         tensor_free(t);
     }
+}
+END_TEST
+
+/* A list costs by its entries, whatever rows there are without. */
+START_TEST(lists_of_few)
+{
+    static const int64_t tall[] = {4000000, 3}, at[] = {0, 1, 2500000, 2, 3999999, 0};
+    tensor *t = tensor_of(cx, "csr", STC_F64, 2, tall, 3, at);
+    tensor *list = tensor_of(cx, "coo", STC_F64, 2, tall, 0, at);
+    const uint64_t before = cx->worked;
+    bool done;
+    ck_ctx(cx, convert_to_list(t, list, &done));
+    ck_assert(done);
+    ck_assert_uint_lt(cx->worked - before, 1000);
+    ck_ctx(cx, tensor_check_afresh(list));
+    expect_packed(list, t, "csr");
+    tensor_free(list);
+    tensor_free(t);
 }
 END_TEST
 
@@ -774,6 +782,7 @@ Suite *suite_convert(void)
     tcase_add_test(c, turned_once);
     tcase_add_test(c, lists_by_level);
     tcase_add_test(c, lists_of_three);
+    tcase_add_test(c, lists_of_few);
     tcase_add_loop_test(c, odd_shapes, 0, FORMATS);
     tcase_add_test(c, unpackable);
     tcase_add_test(c, lists_of_entries);
