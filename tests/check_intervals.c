@@ -647,6 +647,30 @@ START_TEST(runs_are_added_onto_rows)
 }
 END_TEST
 
+/* Rows of a length at which one to three are merged at once, in parts: of two operands,
+ * with runs that end together, of one element, and over whole rows. */
+START_TEST(rows_in_parts)
+{
+    static const char *const types[] = {"u8", "i16", "i32", "f32", "i64", "f64"};
+    static const int columns[] = {500, 900, 1400, 3100};
+    char text[800];
+    for (int k = 0; k < 12; k++) {
+        const char *type = types[_i];
+        const int n = columns[k % 4], b = 1 + k / 3, c = 1 + k % 7;
+        snprintf(
+            text, sizeof text,
+            "tensor B rle %s [23,%d]\nB(i,j) = %s((j + i) // %d %% (2 + i %% 5))\n"
+            "tensor C rle %s [23,%d]\nC(i,j) = %s(select(i == 9, 3, (j // %d + i) %% 4))\n"
+            "tensor A rle %s\nA(i,j) = B(i,j) * C(i,j) + B(i,j)\n"
+            "tensor D dense i64 [23,%d]\nD(i,j) = ((j + i) // %d) %% (2 + i %% 5)\n"
+            "tensor E dense i64 [23,%d]\nE(i,j) = select(i == 9, 3, (j // %d + i) %% 4)\n"
+            "n = sum(i,j: A(i,j) != D(i,j) * E(i,j) + D(i,j))",
+            type, n, type, b, type, n, type, c, type, n, b, n, c);
+        EXPECT(text, "n", 0);
+    }
+}
+END_TEST
+
 /* A row that isn't there, as no row of an empty tensor is, has no elements to be spelt. */
 START_TEST(no_rows_to_spell)
 {
@@ -664,6 +688,7 @@ Suite *suite_intervals(void)
     tcase_add_test(c, open_behind_empty_rows);
     tcase_add_test(c, reductions_take_runs);
     tcase_add_loop_test(c, runs_are_added_onto_rows, 0, 2);
+    tcase_add_loop_test(c, rows_in_parts, 0, 6);
     tcase_add_test(c, no_rows_to_spell);
     tcase_add_test(c, results_stay_runs);
     tcase_add_test(c, pixels_stay_runs);

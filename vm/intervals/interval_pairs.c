@@ -1,10 +1,10 @@
 /* interval_pairs.c: two operands of runs, merged from four places at once.
  *
- * A step of a merge waits for the one before it, so four chains run side by side:
- * through as many groups of whole rows, or through four parts of one long row. They
- * take the same number of steps; a chain that is done goes on in what is the next
- * one's, and what it makes there is left out. Where the next begins is known: a group
- * has so many rows, and a part ends where the next one begins.
+ * A step of a merge waits for the one before it, so four chains run side by side, each
+ * through a part of the rows that are merged end to end: one operand's runs are shared
+ * evenly, and where the other one's lie is searched for. They take the same number of
+ * steps; a chain that is done goes on in what is the next one's, and what it makes there is
+ * left out. Where the next begins is known: so many rows on, and there at a coordinate.
  *
  * What limits a step is how often it goes to memory. So runs are packed first, end and
  * element in a word, and a step takes a word of each operand and notes both; which end
@@ -57,7 +57,8 @@ struct ivl_pair {
     int room, chain;             /* for lanes: in all, in a chain              */
     int most[CHAINS];            /* lanes of each, if no two runs ended at once */
     int steps;                   /* … the most of them                         */
-    int rows, first[CHAINS + 1]; /* of whole rows: their first ones            */
+    int row[CHAINS + 1];         /* in which row each begins, of those left    */
+    int32_t at[CHAINS + 1];      /* … and where                                */
 };
 
 /* Vectors go by halves of cache lines. */
@@ -110,84 +111,104 @@ static int64_t row_bound(const ivl_walk *w, int64_t row)
     return fiber_bound(&w->t, (w->parent ? column_get(w->parent, 0) : w->root) + row);
 }
 
-/* Lanes of each chain at most; false: more than there is room for. */
+/* Lanes of each chain at most, one less for each row that ends for both operands at once;
+ * false: more than there is room for, or rows for which a host shouldn't vouch. */
 static bool bound_lanes(ivl_pair *w)
 {
     int64_t total = 0;
     w->steps = 0;
     for (int c = 0; c < CHAINS; c++) {
-        const int64_t n = w->from[0][c + 1] - w->from[0][c] + w->from[1][c + 1] -
-                          w->from[1][c] - (w->rows ? w->first[c + 1] - w->first[c] : 0);
-        if (n > w->chain || n < 1) return false;
+        const int64_t a = w->from[0][c + 1] - w->from[0][c];
+        const int64_t b = w->from[1][c + 1] - w->from[1][c];
+        const int64_t n = a + b - (w->row[c + 1] - w->row[c]);
+        if (a < 0 || b < 0 || n < 1 || n > w->chain) return false;
         w->most[c] = (int)n;
         if (n > w->steps) w->steps = (int)n;
         total += n;
     }
-    return total <= w->room;
+    return total <= w->room && w->row[CHAINS] <= w->room &&
+           w->from[0][CHAINS] + w->from[1][CHAINS] <= 2 * w->room;
 }
 
-/* Whole rows, `each` to a chain; false: they don't fit. */
-static bool share_rows(const ivl_loop *v, ivl_pair *w, int each)
+/* The row, of those left, that has run p or begins with it: `row` or one of the `most`
+ * behind it, and if rows are alike, as far on as p is. */
+static int64_t row_of(const ivl_loop *v, const ivl_walk *w, int64_t row, int64_t most,
+                      int64_t p)
 {
-    const ivl_walk *a = &v->walk[0], *b = &v->walk[1];
-    for (int c = 0; c <= CHAINS; c++) {
-        w->first[c] = each * c;
-        w->from[0][c] = row_bound(a, v->lane + each * c) - a->p;
-        w->from[1][c] = row_bound(b, v->lane + each * c) - b->p;
+    const int64_t left = v->lanes - v->lane;
+    int64_t end = row + most < left ? row + most : left;
+    int64_t first = row_bound(w, v->lane + row), last = row_bound(w, v->lane + end);
+    if (p >= last) return end;
+    if (p < first) return row; /* if a host vouched for what isn't so */
+    for (int tried = 0; end - row > 1; tried++) {
+        const int64_t guess = tried < 2 ? (end - row) * (p - first) / (last - first) : 0;
+        const int64_t middle = row + (guess > 0 ? guess : (end - row) / 2);
+        const int64_t bound = row_bound(w, v->lane + middle);
+        if (bound <= p) {
+            row = middle;
+            first = bound;
+        } else {
+            end = middle;
+            last = bound;
+        }
     }
-    w->rows = each * CHAINS;
-    return w->from[0][CHAINS] + w->from[1][CHAINS] <= 2 * w->room && bound_lanes(w);
+    return row;
 }
 
-/* As many as would fit if all that are left were alike, or fewer. */
-static bool split_rows(const ivl_loop *v, ivl_pair *w)
+/* Chain c ends with the rows before `row`. */
+static void end_with(const ivl_loop *v, ivl_pair *w, int c, int64_t row)
 {
-    const ivl_walk *a = &v->walk[0], *b = &v->walk[1];
-    const int64_t left = v->lanes - v->lane, runs = a->last - a->p + b->last - b->p + 2;
-    if (v->i != v->begin || a->p != row_bound(a, v->lane) || runs <= left) return false;
-    int64_t rows = left * (w->room - w->room / 16) / (runs - left);
-    for (int each = (int)(rows < left ? rows : left) / CHAINS; each; each -= 1 + each / 8) {
-        if (!share_rows(v, w, each)) continue;
-        for (int k = 0; k < 2; k++)
-            w->till[k] = w->from[k][CHAINS];
-        return true;
-    }
-    return false;
+    for (int k = 0; k < 2; k++)
+        w->from[k][c] = row_bound(&v->walk[k], v->lane + row) - v->walk[k].p;
+    w->row[c] = (int)row;
+    w->at[c] = (int32_t)v->begin;
 }
 
-/* The last run of [p, end) that begins at i or before; the first one does. */
-static int64_t run_at(const int32_t *crd, int64_t p, int64_t end, int32_t i)
+/* Chain c ends n runs of `lead` behind the first. Within a row the other operand's run is
+ * the last one that begins there or before: the row's first one does. */
+static void end_within(const ivl_loop *v, ivl_pair *w, int c, int lead, int64_t n)
 {
-    return coord_search(crd, sizeof *crd, sizeof *crd, p + 1, end, (int64_t)i + 1) - 1;
+    const ivl_walk *x = &v->walk[lead], *y = &v->walk[!lead];
+    const int64_t row = row_of(v, x, w->row[c - 1], n - w->from[lead][c - 1], x->p + n);
+    end_with(v, w, c, row);
+    if (w->from[lead][c] == n || x->p + n > x->last) return;
+    int64_t p = w->from[!lead][w->from[!lead][c] < w->from[!lead][c - 1] ? c - 1 : c];
+    w->at[c] = ((const int32_t *)x->t.crd)[x->p + n];
+    p = coord_search(y->t.crd, sizeof(int32_t), sizeof(int32_t), y->p + p + 1,
+                     row_bound(y, v->lane + row + 1), (int64_t)w->at[c] + 1);
+    w->from[lead][c] = n;
+    w->from[!lead][c] = p - 1 - y->p;
 }
 
-/* Parts of a row that goes on beyond all that the chains may see. */
-static bool split_row(const ivl_loop *v, ivl_pair *w)
+/* As many runs as would fit if all that are left were alike, or fewer: of whole rows, if
+ * one fits; and whole rows to each chain, as many, where few are left out so. */
+static bool share_runs(const ivl_loop *v, ivl_pair *w)
 {
-    const ivl_walk *a = &v->walk[0], *b = &v->walk[1];
-    const int64_t left[2] = {row_bound(a, v->lane + 1) - a->p,
-                             row_bound(b, v->lane + 1) - b->p};
+    enum { LEAST = 16 * CHAINS };
+    const int64_t left[2] = {v->walk[0].last + 1 - v->walk[0].p,
+                             v->walk[1].last + 1 - v->walk[1].p};
     const int lead = left[1] > left[0];
-    const ivl_walk *x = lead ? b : a, *y = lead ? a : b;
-    if (left[0] + left[1] < 4 * STRIP) return false;
-    const int64_t some = (left[0] + left[1]) / 2, lanes = some < w->room ? some : w->room;
-    const int64_t share = lanes / CHAINS - lanes / CHAINS / 8;
-    const int64_t each = share * left[lead] / (left[0] + left[1]);
-    if (each < 1) return false;
-    w->rows = 0;
-    w->from[0][0] = w->from[1][0] = 0;
-    for (int c = 1; c <= CHAINS; c++) {
-        const int32_t *crd = x->t.crd;
-        w->from[lead][c] = c * each;
-        w->from[!lead][c] = run_at(y->t.crd, y->p + w->from[!lead][c - 1],
-                                   y->p + left[!lead], crd[x->p + c * each]) -
-                            y->p;
+    const ivl_walk *x = &v->walk[lead];
+    const int64_t lanes = left[0] + left[1] - (v->lanes - v->lane);
+    const int64_t fit = w->room - w->room / 16;
+    int64_t some = lanes > fit ? left[lead] * fit / lanes : left[lead];
+    w->from[0][0] = w->from[1][0] = w->row[0] = 0;
+    w->at[0] = (int32_t)v->i;
+    for (; some >= LEAST; some -= some / 8) {
+        int64_t rows = row_of(v, x, 0, some, x->p + some);
+        const bool shared = rows % CHAINS <= rows / 4; /* rows */
+        if (shared) rows -= rows % CHAINS;
+        if (rows) some = row_bound(x, v->lane + rows) - x->p;
+        for (int c = 1; c <= CHAINS; c++)
+            if (rows && shared)
+                end_with(v, w, c, rows / CHAINS * c);
+            else
+                end_within(v, w, c, lead, some * c / CHAINS);
+        if (bound_lanes(w)) break;
     }
-    for (int k = 0; k < 2; k++) {
-        w->till[k] = w->from[k][CHAINS] + w->chain;
-        if (w->till[k] > left[k]) w->till[k] = left[k];
-    }
-    return bound_lanes(w);
+    for (int k = 0; k < 2; k++) /* a chain's last lanes may end within a run */
+        w->till[k] = w->from[k][CHAINS] + (w->from[k][CHAINS] < left[k]);
+    return some >= LEAST;
 }
 
 /* The runs of this window, packed. */
@@ -232,29 +253,21 @@ static void take_lanes(ivl_loop *v, const ivl_pair *w, int c, int n)
     }
 }
 
-/* Where the rows of chain c begin, the first of them with lane n: where one ends, the next
- * lane is at the range's first coordinate. Rows that don't begin there, if their host
- * vouched for them, have what is left, or nothing. */
-static void find_rows(ivl_loop *v, const ivl_pair *w, int c, int n)
+/* How many lanes chain c has, from lane n of the strip on, and where the rows begin that it
+ * comes to: where one ends, the next lane is at the range's first coordinate. Rows that
+ * don't begin there, if their host vouched for them, have what is left, or nothing. */
+static int find_rows(ivl_loop *v, const ivl_pair *w, int c, int n)
 {
-    int *start = v->start + w->first[c];
-    const int rows = w->first[c + 1] - w->first[c], lanes = w->most[c];
-    start[0] = n;
-    int found = words_find(v->at + n + 1, lanes, (int32_t)v->begin, n + 1, start + 1, rows);
+    enum { SPARE = 2 }; /* words_find may write more */
+    int *start = v->start + w->row[c] + 1, end[1 + SPARE];
+    const int rows = w->row[c + 1] - w->row[c], stop = n + w->most[c];
+    const int32_t *at = v->at + 1;
+    int found = words_find(at + n, stop - n, (int32_t)v->begin, n + 1, start, rows);
     while (found < rows)
-        start[++found] = n + lanes;
-}
-
-/* The lanes of a chain in one row. */
-static int part_lanes(const ivl_loop *v, const ivl_pair *w, int c, const int32_t *at)
-{
-    const ivl_walk *x = &v->walk[0], *y = &v->walk[1];
-    const int32_t i = ((const int32_t *)x->t.crd)[x->p + w->from[0][c + 1]];
-    const int32_t j = ((const int32_t *)y->t.crd)[y->p + w->from[1][c + 1]];
-    int n = w->most[c];
-    while (at[n - 1] != (i > j ? i : j))
-        n--;
-    return n;
+        start[found++] = stop;
+    if (rows) n = start[rows - 1];
+    if (w->at[c + 1] == v->begin) return n;
+    return words_find(at + n, stop - n, w->at[c + 1], n + 1, end, 1) ? end[0] : stop;
 }
 
 /* Chains' lanes, one after the other. */
@@ -264,12 +277,7 @@ static int string_lanes(ivl_loop *v, const ivl_pair *w)
     v->at[0] = (int32_t)v->i;
     for (int c = 0; c < CHAINS; c++) {
         take_lanes(v, w, c, n);
-        if (w->rows) {
-            find_rows(v, w, c, n);
-            n = v->start[w->first[c + 1]];
-        } else {
-            n += part_lanes(v, w, c, v->at + n + 1);
-        }
+        n = find_rows(v, w, c, n);
     }
     return n;
 }
@@ -282,7 +290,7 @@ int pairs_fill(ivl_loop *v)
     if (!w) return 0;
     w->room = v->narrow && v->g.entered && !is_long(v) ? IVL_STRUNG : STRIP;
     w->chain = w->room / 2;
-    if (!split_rows(v, w) && !split_row(v, w)) return 0;
+    if (!share_runs(v, w)) return 0;
     read_runs(v, w);
     if (is_long(v)) {
         merge_longs(&w->longs, w->from, w->steps);
@@ -297,14 +305,15 @@ int pairs_fill(ivl_loop *v)
         c->vals = c->data;
         v->walk[k].p += w->from[k][CHAINS];
     }
+    const bool ends = w->at[CHAINS] == v->begin;
     v->i = v->at[n];
-    v->nfiber = w->rows ? w->rows : 1;
+    v->nfiber = w->row[CHAINS] + !ends;
     for (int k = 0; k < v->nfiber; k++)
         v->fiber[k] = v->lane + k;
     v->start[0] = 0;
     v->start[v->nfiber] = n;
-    v->lane += w->rows;
-    v->next = w->rows ? v->end : v->i;
+    v->lane += w->row[CHAINS];
+    v->next = ends ? v->end : v->i;
     return n;
 }
 
