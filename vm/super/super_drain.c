@@ -80,22 +80,17 @@ static void drain_few(const machine *mc, workspace *w, const append_room *room,
                       const tensor *t)
 {
     int32_t key[RANK_MAX + RANK_BLOCK], rank[RANK_MAX + RANK_BLOCK], *to = room->crd;
+    int64_t places[RANK_MAX];
     const int n = (int)w->n;
     for (int k = 0; k < n; k++)
         key[k] = (int32_t)w->touched[k];
     rank_keys(mc, key, n, rank);
     for (int k = 0; k < n; k++) {
         to[rank[k]] = key[k];
+        places[k] = room->pos + rank[k];
         w->set[key[k] >> 6] = 0;
     }
-    if (t->type == STC_F64) {
-        double *vals = (double *)t->vals + room->pos;
-        for (int k = 0; k < n; k++)
-            vals[rank[k]] = ((const double *)w->dense)[key[k]];
-    } else {
-        for (int k = 0; k < n; k++)
-            put_value(t, class_type(w->cls), room->pos + rank[k], w->dense, key[k]);
-    }
+    ws_put_values(t->type, t->vals, places, w->dense, w->touched, n);
     w->n = 0;
 }
 
