@@ -63,7 +63,7 @@ typedef struct row_list {
     int64_t rows; /* that had entries, for reports */
 } row_list;
 typedef void (*list_kernel)(const scatter *sc, row_list *l, int n);
-typedef void (*scatter_kernel)(const scatter *sc, workspace *w, int n);
+typedef void (*scatter_kernel)(scatter *sc, workspace *w, int n);
 
 /* A fiber that the row has once, which says at which coordinates something is scattered
  * (super_sift.c); what it leaves of the others' elements. */
@@ -107,6 +107,8 @@ struct scatter {
     bool mixed;   /* the last lanes met some coordinates for the first time, others again */
     bool guess;   /* whether these do can be guessed                                     */
     bool brief;   /* by those before, as their fibers are short                          */
+    int ahead;    /* fibers so far ahead are asked for                                   */
+    bool settled; /* all that the row has met so far                                     */
     bool usual;   /* how rows are gone through                                           */
     bool ordered; /* the fibers' coordinates are                                       */
     bool lines;   /* fibers have all coordinates of [lo, hi), and no list of them      */

@@ -16,12 +16,18 @@
 
 /* ---- kernels ----------------------------------------------------------------------- */
 
-/* Whether a term settles what it is folded into: then that isn't read, and to guess
- * whether it is there gains less than guessing wrong costs, but of short fibers. */
-#define SETTLES_ADD(x) false
-#define SETTLES_MIN(x) false
-#define SETTLES_MAX(x) false
+/* Whether a term settles what it is folded into: while all do, nothing is folded, and to
+ * guess what is there gains less than guessing wrong costs, but of short fibers. */
+#define SETTLES_ADD(x) ((void)(x), false)
+#define SETTLES_MIN(x) ((void)(x), false)
+#define SETTLES_MAX(x) ((void)(x), false)
 #define SETTLES_OR(x) ((x) != 0)
+
+/* What it is then. */
+#define SETTLED_ADD 0
+#define SETTLED_MIN 0
+#define SETTLED_MAX 0
+#define SETTLED_OR 1
 
 #define SCATTER(TYPE, W, TERM, FOLD)                                                       \
     INLINE void put_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w, int k, \
@@ -36,33 +42,65 @@
             const index_##W *crd = (const index_##W *)sc->crd;                             \
             const num_##TYPE s = by[k];                                                    \
             const int64_t begin = sc->from[k] - sc->lo;                                    \
-            if (k + 2 < n) {                                                               \
-                if (!line) __builtin_prefetch(crd + sc->from[k + 2]);                      \
-                if (vals) __builtin_prefetch(vals + sc->from[k + 2]);                      \
+            if (k + sc->ahead < n) {                                                       \
+                if (!line) __builtin_prefetch(crd + sc->from[k + sc->ahead]);              \
+                if (vals) __builtin_prefetch(vals + sc->from[k + sc->ahead]);              \
             }                                                                              \
             for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
                 const int64_t i = line ? p - begin : crd[p];                               \
                 const num_##TYPE x = vals ? FN(TERM, TYPE, s, GET(TYPE, vals[p])) : s;     \
                 const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];          \
                 const bool met = word & bit;                                               \
-                const bool settles = SETTLES_##FOLD(x);                                    \
-                if (guess && met && !settles) {                                            \
+                if (guess && met) {                                                        \
                     acc[i] = FN(FOLD, TYPE, acc[i], x);                                    \
                     continue;                                                              \
                 }                                                                          \
-                if (guess || __builtin_expect(settles, true)) {                            \
-                    acc[i] = x;                                                            \
-                    if (guess && met) continue;                                            \
-                } else {                                                                   \
-                    const num_##TYPE either[2] = {x, FN(FOLD, TYPE, acc[i], x)};           \
-                    acc[i] = either[met];                                                  \
-                }                                                                          \
+                const num_##TYPE either[2] = {x, guess ? x : FN(FOLD, TYPE, acc[i], x)};   \
+                acc[i] = either[met];                                                      \
                 set[i >> 6] = word | bit;                                                  \
                 touched[count] = i;                                                        \
                 count += !met;                                                             \
             }                                                                              \
         }                                                                                  \
         w->n = count;                                                                      \
+    }                                                                                      \
+                                                                                           \
+    /* fibers that meet only what is settled, up to a term that settles nothing, where the \
+     * others go on: what is new is listed, and settled at the end */                      \
+    INLINE int settle_##TERM##_##FOLD##_##TYPE##_##W(scatter *sc, workspace *w, int n,     \
+                                                     bool guess)                           \
+    {                                                                                      \
+        const elem_##TYPE *vals = sc->vals;                                                \
+        const index_##W *crd = (const index_##W *)sc->crd;                                 \
+        num_##TYPE *acc = w->dense;                                                        \
+        uint64_t *set = w->set;                                                            \
+        int64_t *touched = w->touched, count = w->n;                                       \
+        int k = 0;                                                                         \
+        for (; k < n && sc->settled; k++) {                                                \
+            const num_##TYPE s = ((const num_##TYPE *)sc->by)[k];                          \
+            if (k + sc->ahead < n) {                                                       \
+                __builtin_prefetch(crd + sc->from[k + sc->ahead]);                         \
+                if (vals) __builtin_prefetch(vals + sc->from[k + sc->ahead]);              \
+            }                                                                              \
+            for (int64_t p = sc->from[k], e = sc->to[k]; p < e; p++) {                     \
+                const num_##TYPE x = vals ? FN(TERM, TYPE, s, GET(TYPE, vals[p])) : s;     \
+                const int64_t i = crd[p];                                                  \
+                const uint64_t bit = UINT64_C(1) << (i & 63), word = set[i >> 6];          \
+                const bool met = word & bit;                                               \
+                if (__builtin_expect(!SETTLES_##FOLD(x), 0)) {                             \
+                    sc->settled = false;                                                   \
+                    sc->from[k--] = p;                                                     \
+                    break;                                                                 \
+                }                                                                          \
+                if (guess && met) continue;                                                \
+                set[i >> 6] = word | bit;                                                  \
+                touched[count] = i;                                                        \
+                count += !met;                                                             \
+            }                                                                              \
+        }                                                                                  \
+        for (; w->n < count; w->n++)                                                       \
+            acc[touched[w->n]] = SETTLED_##FOLD;                                           \
+        return k;                                                                          \
     }                                                                                      \
                                                                                            \
     /* a line of terms, folded into what is there, or not */                               \
@@ -92,15 +130,19 @@
         for (; k < n; k++)                                                                 \
             line_##TERM##_##FOLD##_##TYPE##_##W(sc, w, k, true);                           \
     }                                                                                      \
-    static void scatter_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, workspace *w,    \
-                                                       int n)                              \
+    static void scatter_##TERM##_##FOLD##_##TYPE##_##W(scatter *sc, workspace *w, int n)   \
     {                                                                                      \
+        const bool guess = sc->guess && (sc->brief || !SETTLES_##FOLD(1));                 \
+        int k = 0;                                                                         \
         if (sc->lines)                                                                     \
             lines_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n);                                \
-        else if (sc->guess && (sc->brief || !SETTLES_##FOLD(1)))                           \
-            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, 0, n, true, false);                  \
-        else                                                                               \
-            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, 0, n, false, false);                 \
+        else if (SETTLES_##FOLD(1) && sc->settled)                                         \
+            k = guess ? settle_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n, true)              \
+                      : settle_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n, false);            \
+        if (!sc->lines && guess)                                                           \
+            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, k, n, true, false);                  \
+        else if (!sc->lines)                                                               \
+            put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, k, n, false, false);                 \
     }
 #include "scatter.def"
 

@@ -19,6 +19,10 @@
  * BRIEF, since neighbours' are often alike then. Else nothing branches on it. */
 enum { BRIEF = 8, SHARE = 8 };
 
+/* Of so many fibers each is asked for eight ahead, as short ones take less time than memory
+ * does; of fewer two ahead, since the first are never asked for. */
+enum { MANY = 48 };
+
 /* ---- tables of a run --------------------------------------------------------------- */
 
 /* Whether an operand's fibers can be gone through, if not searched: they are in any order,
@@ -240,6 +244,7 @@ static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen)
     const int64_t had = w->n, all = most;
     sc->brief = all < n * BRIEF;
     sc->guess = !sc->mixed || sc->brief;
+    sc->ahead = n < MANY ? 2 : 8;
     tally(mc, TALLY_SCATTER + sc->row[sc->kernel == sc->wide]);
     sc->kernel(sc, w, n);
     const int64_t anew = w->n - had;
@@ -408,6 +413,8 @@ static stc_status many_fibers(machine *mc, scatter *sc)
 
 stc_status scatter_row(machine *mc, scatter *sc)
 {
+    const workspace *w = mc->slot[sc->work].ws;
+    sc->settled = !w->n && !sc->lines;
     if (!sc->mid) return one_fiber(mc, sc);
     if (!open_operands(mc, sc)) return STC_OK;
     if (!sc->sieve.there) return many_fibers(mc, sc);
