@@ -59,16 +59,18 @@ ALIKE(32)
     {                                                                                      \
         for (; p + 4 <= e; p += 4) {                                                       \
             if (limit && sum == *limit) return sum;                                        \
-            num_##TYPE t[4];                                                               \
-            const bool all = all_hold(own + p);                                            \
-            for (int j = 0; all && j < 4; j++)                                             \
-                t[j] = TAKE(TYPE, p + j);                                                  \
-            for (int j = 0; !all && j < 4; j++)                                            \
-                t[j] = CHOOSE(TYPE, B, p + j);                                             \
-            t[0] = PLUS(B, TYPE, t[0], t[1]);                                              \
-            t[2] = PLUS(B, TYPE, t[2], t[3]);                                              \
-            t[0] = PLUS(B, TYPE, t[0], t[2]);                                              \
-            sum = PLUS(B, TYPE, sum, t[0]);                                                \
+            num_##TYPE a, b, c,                                                            \
+                d; /* in an array they would be put into vectors, and out */               \
+            if (all_hold(own + p)) {                                                       \
+                a = TAKE(TYPE, p), b = TAKE(TYPE, p + 1);                                  \
+                c = TAKE(TYPE, p + 2), d = TAKE(TYPE, p + 3);                              \
+            } else {                                                                       \
+                a = CHOOSE(TYPE, B, p), b = CHOOSE(TYPE, B, p + 1);                        \
+                c = CHOOSE(TYPE, B, p + 2), d = CHOOSE(TYPE, B, p + 3);                    \
+            }                                                                              \
+            a = PLUS(B, TYPE, a, b);                                                       \
+            c = PLUS(B, TYPE, c, d);                                                       \
+            sum = PLUS(B, TYPE, sum, PLUS(B, TYPE, a, c));                                 \
         }                                                                                  \
         if (REPEATS_##B && p < e) {                                                        \
             const int64_t q = e - 1, r = p + 1 < e ? p + 1 : p;                            \
