@@ -98,8 +98,9 @@
                 count += !met;                                                             \
             }                                                                              \
         }                                                                                  \
-        for (; w->n < count; w->n++)                                                       \
-            acc[touched[w->n]] = SETTLED_##FOLD;                                           \
+        for (int64_t h = w->n; h < count; h++)                                             \
+            acc[touched[h]] = SETTLED_##FOLD;                                              \
+        w->n = count;                                                                      \
         return k;                                                                          \
     }                                                                                      \
                                                                                            \
