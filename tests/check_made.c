@@ -190,6 +190,12 @@ static const struct {
     {"f64", "(K%1$s(i,k) - L%1$s(i,k)) * (L%1$s(k,j) + K%1$s(k,j))", "scatter F64 MUL ADD"},
     {"f64", "N%1$s(i,k) * K%1$s(k,j)", "scatter F64 MUL ADD"},
     {"f64", "K%1$s(i,k) * P%1$s(k,j)", "scatter F64 MUL ADD"},
+    /* in loops around those that scatter; with the sign on a factor; terms apart */
+    {"f64", "K%1$s(i,k) * L%1$s(k,m) * K%1$s(m,j)", "scatter F64 MUL ADD"},
+    {"f64", "K%1$s(i,k) * L%1$s(k,m) * K%1$s(m,p) * L%1$s(p,j)", "scatter F64 MUL ADD"},
+    {"f64", "L%1$s(i,j) - K%1$s(i,k) * L%1$s(k,j)", "scatter F64 MUL ADD"},
+    {"f64", "sum(k: K%1$s(i,k) * L%1$s(k,j) - L%1$s(i,k) * K%1$s(k,j))",
+     "rows: 2 scattered"},
 };
 
 START_TEST(computed_factors_are_scattered)

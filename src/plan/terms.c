@@ -22,10 +22,35 @@ static bool has_terms(const bexpr *e, int fn)
     return found;
 }
 
+/* The indices of the result's last level. */
+static uint64_t inner_indices(const plan *pl)
+{
+    const format *f = &pl->p->tensor[pl->s->target].fmt;
+    const level_map *m = f->levels ? &f->level[f->levels - 1].map : NULL;
+    return m && m->op == MAP_MODE && m->mode < pl->s->nsub
+               ? plan_indices(pl, &pl->s->sub[m->mode])
+               : 0;
+}
+
+/* -e; of a product the factor is taken that is the same along `inner`, if there is one:
+ * loops over that compute it once, and have a product of elements. */
+static bexpr *negative_of(const plan *pl, const bexpr *e, uint64_t inner)
+{
+    for (int k = 0; inner && e->kind == B_CALL && e->fn == FN_MUL && k < 2; k++) {
+        if (expr_indices(pl, e->args[k]) & inner || e->args[k]->type != e->type) continue;
+        bexpr *const c = expr_like(pl->a, e, 2);
+        if (!c) return NULL;
+        c->args[k] = negative_of(pl, e->args[k], inner);
+        c->args[1 - k] = e->args[1 - k];
+        return c->args[k] ? c : NULL;
+    }
+    return expr_call1(pl->a, FN_NEG, e->type, type_class(e->type), (bexpr *)e);
+}
+
 static bool add_term(builder *b, bexpr *e, uint64_t reduced, bool negative)
 {
     if (b->nterm == MAX_TERMS) return false;
-    if (negative) e = expr_call1(b->pl->a, FN_NEG, e->type, type_class(e->type), e);
+    if (negative) e = negative_of(b->pl, e, inner_indices(b->pl));
     b->term[b->nterm++] = (term){.value = e, .reduced = reduced};
     return e != NULL;
 }

@@ -53,10 +53,8 @@ static stc_status fuse_intervals(machine *mc, const loop_tree *t, bool regions, 
 /* A loop that was read, and all inside it. */
 static stc_status fuse_tree(machine *mc, const loop_tree *t, bool regions, super **out)
 {
-    const bool nest = t->nchild == 1 && !t->child[0]->nchild;
     stc_status st = t->nchild ? cascade_fuse(mc, t, out) : strip_fuse(mc, &t->s, out);
-    if (!st && !t->nchild) st = scatter_fuse(mc, NULL, &t->s, NULL, out);
-    if (!st && nest) st = scatter_fuse(mc, &t->s, &t->child[0]->s, &t->child[0]->link, out);
+    if (!st) st = scatter_fuse(mc, t, out);
     return st ? st : fuse_intervals(mc, t, regions, out);
 }
 

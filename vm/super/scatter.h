@@ -7,8 +7,9 @@
  *
  * or the loop over j alone; what is walked may be fiber(k) where a row of its own has
  * coordinates, too (super_sift.c). It is matched when linking (super_scatter.c), for
- * any operands of the loop over k whose fibers are tables; super_rows.c runs
- * the loops around it, from which rows are appended in order.
+ * any operands of the loop over k whose fibers are tables. Loops around it that only open
+ * what is walked below them, as that over j in A(i,j) * B(j,k) * C(k,l), go on with the
+ * same row; super_rows.c runs the loop from which rows are appended in order.
  */
 #ifndef STC_VM_SCATTER_H
 #define STC_VM_SCATTER_H
@@ -16,7 +17,7 @@
 #include "../nest/fuse.h"
 #include "../work/ws.h"
 
-enum { SCATTER_OPERANDS = 4, SCATTER_FACTORS = 4, SCATTER_CHUNK = 256 };
+enum { SCATTER_OPERANDS = 4, SCATTER_FACTORS = 4, SCATTER_AROUND = 4, SCATTER_CHUNK = 256 };
 
 /* An operand of the loop over k: a fiber of coordinates, or a range. */
 typedef struct scatter_operand {
@@ -43,6 +44,7 @@ typedef struct scatter_factor {
     uint8_t kind;
     uint16_t a; /* operand; cursor; register; constant */
     uint16_t tensor;
+    int16_t fn; /* of it alone, -1: it is taken as it is */
 } scatter_factor;
 
 typedef struct scatter scatter;
@@ -84,8 +86,10 @@ typedef struct sieve {
 
 struct scatter {
     super base;
-    super *other;      /* what runs the loop where this can't; owned */
-    loop *mid, *inner; /* mid NULL: one fiber a row */
+    super *other;                 /* what runs the loop where this can't; owned */
+    loop *mid, *inner;            /* mid NULL: one fiber a row */
+    loop *around[SCATTER_AROUND]; /* mid's are rows of theirs; the outermost last */
+    int naround;
     uint16_t work, tensor, level;
     int16_t owner; /* the operand below which the fibers are; -1: cursor `below` */
     uint16_t below;
@@ -118,14 +122,14 @@ struct scatter {
     /* lanes: fibers and factors of up to SCATTER_CHUNK k */
     int64_t *from, *to, *key, *pos[SCATTER_OPERANDS]; /* key: the coordinates k */
     char *by, *room;
+    int held; /* so many lanes before those, of rounds of the loops around */
     void *block;
     size_t block_size;
 };
 
-/* Matches the loop over k, of which `inner` is all; or (mid NULL) the loop over
- * j alone. It is put before *out, what else can run the loop, or NULL. */
-stc_status scatter_fuse(machine *mc, const loop_summary *mid, const loop_summary *inner,
-                        const nest_links *links, super **out);
+/* Matches the loop over k, of which the one inside is all; the loop over j alone; or such
+ * loops around that over k. It is put before *out, what else can run the loop, or NULL. */
+stc_status scatter_fuse(machine *mc, const loop_tree *t, super **out);
 /* Whether loop l is a scatter into workspace `work`. */
 scatter *scatter_of(const loop *l, int work);
 /* Tables of this run; false: some operand has none, or the workspace isn't dense,

@@ -10,6 +10,7 @@
  * of no use elsewhere, since it never becomes a tensor here.
  */
 #include "../code/text.h"
+#include "../core/open.h"
 #include "../nest/fibers.h"
 #include "../nest/uses.h"
 #include "scatter.h"
@@ -220,16 +221,12 @@ static stc_status run_op(machine *mc, int op, const lop *at)
     if (op == OP_KEEP) return asm_keep(mc, &mc->slot[a[0]], a[1], &mc->c[a[2]], at);
     mcursor *c = &mc->c[a[0]], *up = cursor_at(mc, a[3]);
     if (op == OP_AT) return asm_at(mc, &mc->slot[a[1]], a[2], c, up, mc->i[a[4]], at);
-    const level *lv = &mc->slot[a[1]].t->level[a[2]];
-    if (op == OP_LOCATE) {
-        cursor_locate_any(&c->c, lv, up ? &up->c : NULL, mc->i[a[4]]);
+    if (op == OP_OPEN) {
+        open_cursor(c, mc->slot[a[1]].t, a[2], up, 1, 0);
         return STC_OK;
     }
-    cursor_open(&c->c, lv, up ? &up->c : NULL);
-    c->c.at = c->c.at_end = NONE;
-    c->coef = 1;
-    c->shift = 0;
-    c->plain = true;
+    const level *lv = &mc->slot[a[1]].t->level[a[2]];
+    cursor_locate_any(&c->c, lv, up ? &up->c : NULL, mc->i[a[4]]);
     return STC_OK;
 }
 

@@ -262,14 +262,20 @@ static bool match_factor(const machine *mc, scatter *sc, const loop_summary *s, 
     const node *x = &s->node[id];
     if (x->kind == NODE_FN && x->fn == FN_MUL)
         return match_factor(mc, sc, s, x->arg[0]) && match_factor(mc, sc, s, x->arg[1]);
+    int16_t fn = -1;
+    if (x->kind == NODE_FN && x->nargs == 1 && x->fn_cls == sc->cls && x->cls == sc->cls &&
+        !(fn_at(x->fn)->flags & FP_FAULTS)) {
+        fn = x->fn;
+        x = &s->node[x->arg[0]];
+    }
     if (sc->nfactor == SCATTER_FACTORS) return false;
     scatter_factor f = {.a = x->a};
     if (x->kind == NODE_LOAD) {
         const place *p = &s->place[x->b];
         if (!match_type(mc, sc, x->a)) return false;
-        f = (scatter_factor){FACTOR_FIXED, p->cursor, x->a};
+        f = (scatter_factor){FACTOR_FIXED, p->cursor, x->a, -1};
         if (p->kind == PLACE_OPERAND)
-            f = (scatter_factor){FACTOR_OPERAND, p->operand, x->a};
+            f = (scatter_factor){FACTOR_OPERAND, p->operand, x->a, -1};
     } else if (x->kind == NODE_LIVE) {
         f.kind = FACTOR_LIVE;
     } else if (x->kind == NODE_CONST) {
@@ -277,6 +283,7 @@ static bool match_factor(const machine *mc, scatter *sc, const loop_summary *s, 
     } else {
         return false;
     }
+    f.fn = fn;
     sc->factor[sc->nfactor++] = f;
     return true;
 }
@@ -390,9 +397,32 @@ static bool stands(const scatter *sc)
            (sc->owner < 0 ? sc->below : sc->operand[sc->owner].up) == ROOT;
 }
 
-static bool match(const machine *mc, scatter *sc, const loop_summary *mid,
-                  const loop_summary *in, const nest_links *links)
+/* Whether loop l, around loop `in`, does no more than to open what that walks. */
+static bool only_opens(const machine *mc, const loop *l, const loop *in)
 {
+    for (int k = l->first + 1; k < in->first; k++)
+        if (insn_of(mc, k)->op != OP_OPEN) return false;
+    return in->last + 1 == l->last;
+}
+
+/* The two innermost loops; those around them, each of which is all of the next. */
+static const loop_tree *match_around(const machine *mc, scatter *sc, const loop_tree *t)
+{
+    for (; t->nchild == 1 && t->child[0]->nchild; t = t->child[0]) {
+        if (sc->naround == SCATTER_AROUND || !only_opens(mc, t->s.l, t->child[0]->s.l))
+            return NULL;
+        memmove(sc->around + 1, sc->around, (size_t)sc->naround++ * sizeof *sc->around);
+        sc->around[0] = t->s.l;
+    }
+    return t->nchild < 2 ? t : NULL;
+}
+
+static bool match(const machine *mc, scatter *sc, const loop_tree *t)
+{
+    if (!(t = match_around(mc, sc, t))) return false;
+    const loop_summary *const mid = t->nchild ? &t->s : NULL;
+    const loop_summary *const in = t->nchild ? &t->child[0]->s : &t->s;
+    const nest_links *const links = t->nchild ? &t->child[0]->link : NULL;
     const sink *x = &in->sink[0];
     if (in->nsink != 1 || x->kind != SINK_WSADD || x->icol[0] != 0 ||
         mc->p->tensor[x->a].order != 1 || !plain(in, false))
@@ -446,22 +476,20 @@ static void describe(const super *base, textbuf *out)
              fn_at(sc->fold)->name, sc->sieve.there ? ", where another fiber is" : "");
 }
 
-stc_status scatter_fuse(machine *mc, const loop_summary *mid, const loop_summary *inner,
-                        const nest_links *links, super **out)
+stc_status scatter_fuse(machine *mc, const loop_tree *t, super **out)
 {
     scatter try = {0};
-    if (!match(mc, &try, mid, inner, links)) return STC_OK;
+    if (!match(mc, &try, t)) return STC_OK;
     scatter *sc = mem_alloc(mc->cx, sizeof *sc);
     if (!sc) return mc->cx->diag.status;
     *sc = try;
     sc->other = *out;
-    loop *l = mid ? mid->l : inner->l;
     sc->base = (super){.run = scatter_run,
                        .free = scatter_free,
                        .describe = describe,
-                       .next = l->exit,
-                       .loop = l,
-                       .tier = mid ? 3 : 2,
+                       .next = t->s.l->exit,
+                       .loop = t->s.l,
+                       .tier = sc->mid ? 3 : 2,
                        .size = sizeof *sc};
     *out = &sc->base;
     return STC_OK;

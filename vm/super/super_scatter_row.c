@@ -8,6 +8,7 @@
  * anything is scattered, so that fibers can be asked for ahead of time.
  */
 #include "../core/coords.h"
+#include "../core/open.h"
 #include "../nest/fibers.h"
 #include "../strips/strip.h"
 #include "scatter.h"
@@ -98,12 +99,33 @@ static bool allocate(machine *mc, scatter *sc)
     return true;
 }
 
-/* The usual row: one operand has coordinates and is the only factor, the fibers
- * are below a range. */
+/* The only factor of an operand; NULL: there are others, or none. */
+static const scatter_factor *own_factor(const scatter *sc)
+{
+    const scatter_factor *own = NULL;
+    for (int j = 0; j < sc->nfactor; j++) {
+        if (sc->factor[j].kind != FACTOR_OPERAND) continue;
+        if (own) return NULL;
+        own = &sc->factor[j];
+    }
+    return own;
+}
+
+/* The next lanes are so many behind those. */
+static void hold(scatter *sc, int n)
+{
+    sc->held += n;
+    sc->from += n;
+    sc->to += n;
+    sc->by += n * (int64_t)class_size((vclass)sc->cls);
+}
+
+/* The usual row: one operand has coordinates and is the only factor but for those that the
+ * row has once, the fibers are below a range. */
 static bool usual(const scatter *sc)
 {
-    return sc->noperand == 2 && sc->nfactor == 1 && sc->owner >= 0 &&
-           sc->factor[0].kind == FACTOR_OPERAND && /* and not the owner's: it has fibers */
+    return sc->noperand == 2 && sc->owner >= 0 &&
+           own_factor(sc) && /* and not the owner's: it has fibers */
            !sc->operand[sc->owner].coords && sc->operand[1 - sc->owner].coords &&
            sc->operand[1 - sc->owner].f.width == 4 && !sc->operand[1 - sc->owner].gaps &&
            class_type((vclass)sc->cls) == (stc_type)sc->type;
@@ -124,6 +146,7 @@ bool scatter_ready(machine *mc, scatter *sc, bool listed)
         searched &= !o->coords || o->searched;
     }
     sc->usual = usual(sc);
+    hold(sc, -sc->held);
     return searched || coords == 1;
 }
 
@@ -194,6 +217,7 @@ static value fixed_factors(const machine *mc, const scatter *sc)
             v = at < 0 ? mc->slot[f->tensor].t->fill
                        : type_load(t, mc->slot[f->tensor].t->vals, at);
         }
+        if (f->fn >= 0) fn_scalar_of(f->fn, (vclass)sc->cls)(&v, &v, NULL, NULL);
         if (some)
             mul(&by, &by, &v, NULL);
         else
@@ -202,6 +226,12 @@ static value fixed_factors(const machine *mc, const scatter *sc)
     }
     if (!some && sc->term == FN_MUL) fn_constant(FC_ONE, (vclass)sc->cls, t, &by);
     return by;
+}
+
+/* What is taken of so many values of a factor. */
+static void apply(const scatter *sc, const scatter_factor *f, void *of, int n)
+{
+    if (f->fn >= 0) fn_array_of(f->fn, (vclass)sc->cls)(of, of, NULL, NULL, n);
 }
 
 /* The factors of n lanes: that of the row times those at the operands' positions. */
@@ -218,7 +248,9 @@ static void put_factors(const machine *mc, const scatter *sc, int n, value by)
         if (f->kind != FACTOR_OPERAND) continue;
         const column at = {.form = COL_ARRAY, .full = true, .data = sc->pos[f->a]};
         const void *vals = mc->slot[f->tensor].t->vals;
-        strip_load((stc_type)sc->type, first ? sc->by : sc->room, vals, &at, n, by);
+        void *const to = first ? sc->by : sc->room;
+        strip_load((stc_type)sc->type, to, vals, &at, n, by);
+        apply(sc, f, to, n);
         if (!first) mul(sc->by, sc->by, sc->room, NULL, n);
         first = false;
     }
@@ -252,10 +284,16 @@ static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen)
     return machine_count(mc, rounds);
 }
 
-/* The row's next n fibers. */
+/* The row's next n fibers; they may wait for those of the next round around. */
 static stc_status flush(machine *mc, scatter *sc, int n)
 {
     stc_status st = STC_OK;
+    if (sc->naround && !sc->sieve.there && sc->held + n < SCATTER_CHUNK) {
+        hold(sc, n);
+        return STC_OK;
+    }
+    n += sc->held;
+    hold(sc, -sc->held);
     if (!sc->sieve.there) return put_rounds(mc, sc, n, -1);
     for (int some = n; n > 0 && !st; n -= some) {
         int64_t seen;
@@ -291,17 +329,25 @@ static void put_fibers(const scatter *sc, int n, const int64_t *up, int64_t belo
         put_fiber(sc, 8, k, up ? up[k] : below);
 }
 
+/* How many of the rounds that are left there are lanes for. */
+static int next_lanes(const scatter *sc, int64_t left)
+{
+    const int room = SCATTER_CHUNK - sc->held;
+    return left < room ? (int)left : room;
+}
+
 static stc_status usual_row(machine *mc, scatter *sc)
 {
     const scatter_operand *o = &sc->operand[1 - sc->owner], *in = &sc->operand[sc->owner];
     const int32_t *crd = o->f.crd;
     const int64_t first = in->begin - in->lo;
     const int width = sc->f.bounds_width;
-    const char *vals = mc->slot[sc->factor[0].tensor].t->vals;
+    const scatter_factor *const own = own_factor(sc);
+    const char *vals = mc->slot[own->tensor].t->vals;
     const size_t size = type_size((stc_type)sc->type);
+    const value by = fixed_factors(mc, sc);
     for (int64_t p = o->begin; p < o->end;) {
-        const int64_t left = o->end - p;
-        const int n = left < SCATTER_CHUNK ? (int)left : SCATTER_CHUNK;
+        const int n = next_lanes(sc, o->end - p);
         for (int j = 0; j < n && !width; j++)
             put_fiber(sc, 0, j, first + crd[p + j]);
         for (int j = 0; j < n && width == 4; j++)
@@ -309,6 +355,11 @@ static stc_status usual_row(machine *mc, scatter *sc)
         for (int j = 0; j < n && width == 8; j++)
             put_fiber(sc, 8, j, first + crd[p + j]);
         memcpy(sc->by, vals + (size_t)p * size, (size_t)n * size);
+        apply(sc, own, sc->by, n);
+        if (sc->nfactor > 1) {
+            class_fill((vclass)sc->cls, sc->room, 0, n, by);
+            fn_array_of(FN_MUL, (vclass)sc->cls)(sc->by, sc->by, sc->room, NULL, n);
+        }
         p += n;
         if (flush(mc, sc, n)) return mc->cx->diag.status;
     }
@@ -401,7 +452,7 @@ static stc_status many_fibers(machine *mc, scatter *sc)
     const int64_t end = d ? d->end : hi;
     const value by = fixed_factors(mc, sc);
     for (int64_t p = d ? d->begin : lo; p < end;) {
-        const int take = end - p < SCATTER_CHUNK ? (int)(end - p) : SCATTER_CHUNK;
+        const int take = next_lanes(sc, end - p);
         const int n = find_rounds(mc, sc, driver, p, take);
         p += take;
         put_fibers(sc, n, sc->owner < 0 ? NULL : sc->pos[sc->owner], below);
@@ -411,7 +462,7 @@ static stc_status many_fibers(machine *mc, scatter *sc)
     return machine_count(mc, 1);
 }
 
-stc_status scatter_row(machine *mc, scatter *sc)
+static stc_status row(machine *mc, scatter *sc)
 {
     const workspace *w = mc->slot[sc->work].ws;
     sc->settled = !w->n && !sc->lines;
@@ -422,4 +473,34 @@ stc_status scatter_row(machine *mc, scatter *sc)
     const stc_status st = many_fibers(mc, sc);
     sieve_close(mc, sc);
     return st;
+}
+
+/* The rounds of the loops around, up to number k of them. */
+static stc_status rounds(machine *mc, scatter *sc, int k)
+{
+    if (k == 0) return row(mc, sc);
+    loop *const l = sc->around[k - 1];
+    /* what is opened for the loop over k is found without cursors */
+    const int end = k > 1 ? sc->around[k - 2]->first : l->first;
+    loop_state state = loop_start(mc, l);
+    for (; state == LOOP_ON; state = loop_next(mc, l)) {
+        for (int i = l->first + 1; i < end; i++) {
+            const uint16_t *a = mc->code[i].arg;
+            open_cursor(&mc->c[a[0]], mc->slot[a[1]].t, a[2],
+                        a[3] == ROOT ? NULL : &mc->c[a[3]], 1, 0);
+        }
+        stc_status st = rounds(mc, sc, k - 1);
+        if (!st) st = machine_count(mc, 1);
+        if (st) return st;
+    }
+    return state == LOOP_FAILED ? mc->cx->diag.status : STC_OK;
+}
+
+stc_status scatter_row(machine *mc, scatter *sc)
+{
+    const stc_status st = rounds(mc, sc, sc->naround);
+    const int n = sc->held;
+    if (st || !n) return st;
+    hold(sc, -n);
+    return put_rounds(mc, sc, n, -1);
 }
