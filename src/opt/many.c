@@ -10,7 +10,7 @@
 
 enum { MOST = 64, READS_OF_STEP = 32 }; /* a plan's; a step's, which leaves room */
 
-static bool same_access(const program *p, const bexpr *a, const bexpr *b)
+bool same_access(const program *p, const bexpr *a, const bexpr *b)
 {
     if (a->tensor != b->tensor || a->pad != b->pad) return false;
     for (int m = 0; m < p->tensor[a->tensor].order; m++)

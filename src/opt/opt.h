@@ -288,7 +288,9 @@ typedef struct elimination {
 } elimination;
 stc_status eliminate(opt *o, const product *x, elimination *out);
 
-/* split.c: *at, a reduction, becomes several where that visits less: *done. */
+/* split.c: whether a reduction is of several terms; *at, a reduction, becomes several where
+ * that visits less: *done. */
+bool split_may(const bexpr *r);
 stc_status split(opt *o, bexpr **at, bool *done);
 /* A copy of e and all below it; a reduction's indices get others of the same range: there
  * is room for them; e's indices get others, by number. */
@@ -402,6 +404,7 @@ stc_status mask_step(opt *o);
 /* many.c: whether a statement reads more than a plan has room for; parts of it become steps
  * until it doesn't, if they can. */
 bool many_needed(const program *p, const bstmt *s);
+bool same_access(const program *p, const bexpr *a, const bexpr *b); /* two accesses */
 stc_status opt_many(opt *o);
 
 /* Steps must promise to visit so much less than the statement as written, and that must
@@ -451,5 +454,7 @@ stc_status lift_term(opt *o, bexpr *e, int k, uint64_t loops, double density, bo
 int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t out,
                int *mode, bool *full);
 bool shape_full(const opt *o, const product *x, const factor *f, int n, uint64_t out);
+/* Its format becomes one that stores some places of rows that are all there. */
+void shape_rows(prog_tensor *t);
 
 #endif

@@ -132,11 +132,11 @@ static bool pays_kept(const opt *o, const bexpr *r, const way *w, product *x)
            pays_apart(o, x, w, true);
 }
 
-/* Whether a reduction of several indices is in e, or one below something that isn't a
- * conversion. */
+/* Whether a reduction of several indices, or of several terms, is in e, or one below
+ * something that isn't a conversion. */
 static bool has_inner(const bexpr *e, bool top)
 {
-    if (e->kind == B_REDUCE && (!top || e->nindex > 1)) return true;
+    if (e->kind == B_REDUCE && (!top || e->nindex > 1 || split_may(e))) return true;
     top = top && e->kind == B_CONV;
     for (int k = 0; k < e->nargs; k++)
         if (has_inner(e->args[k], top)) return true;

@@ -8,8 +8,10 @@
  * r goes through and what repeats it.
  *
  * A merged loop over all terms is cheaper than one for each: so they are split only where
- * the best steps of the terms visit much less than loops over all indices do. Products of
- * floats aren't: 2**5000 * 0 isn't what 2 * 0 * 2 * ... is.
+ * the best steps of the terms visit much less than loops over all indices do; or where
+ * each term has sparse operands of its own, of which such a loop goes through the union,
+ * as in sum(j: A(i,j) * B(j,k) - B(i,j) * A(j,k)). Products of floats aren't split: 2**5000
+ * * 0 isn't what 2 * 0 * 2 * ... is.
  */
 #include "opt.h"
 #include <string.h>
@@ -38,6 +40,11 @@ static unsigned operands_of(const bexpr *r, const bexpr *e)
     return same ? set : 0;
 }
 
+bool split_may(const bexpr *r)
+{
+    return operands_of(r, r->args[0]);
+}
+
 static uint64_t indices_of(const product *x)
 {
     uint64_t set = 0;
@@ -58,7 +65,28 @@ typedef struct costs {
     double written, best;
     int terms;
     bool stays; /* a term can't be taken apart                                 */
+    bool meets; /* terms share an operand, or one has none that is sparse      */
+    const product *last;
 } costs;
+
+/* What goes through the union of several operands visits, beside loops for each. */
+static const double unite = 2.5;
+
+/* Whether what both terms read of sparse operands is in part the same, or one has none. */
+static bool shares_sparse(const opt *o, const product *a, const product *b)
+{
+    bool some = false;
+    for (int k = 0; k < a->n; k++) {
+        const bexpr *const e = a->factor[k].e;
+        if (a->factor[k].density >= 1) continue;
+        if (e->kind != B_ACCESS) return true;
+        some = true;
+        for (int j = 0; j < b->n; j++)
+            if (b->factor[j].e->kind == B_ACCESS && same_access(o->p, e, b->factor[j].e))
+                return true;
+    }
+    return !some;
+}
 
 static stc_status add_costs(opt *o, const bexpr *r, bexpr *e, costs *all)
 {
@@ -77,6 +105,8 @@ static stc_status add_costs(opt *o, const bexpr *r, bexpr *e, costs *all)
         return STC_OK;
     }
     const uint64_t counted = x->reduced & ~indices_of(x);
+    all->meets |= shares_sparse(o, x, all->last ? all->last : &(product){0});
+    all->last = x;
     x->factor[x->n] = (factor){.indices = counted, .density = 1, .step = -1};
     all->terms++;
     all->written += cost_nest(o, x->factor, x->n + 1);
@@ -171,6 +201,7 @@ static stc_status split_terms(opt *o, bexpr **at, bool *done)
     costs all = {0};
     if (!operands_of(r, r->args[0]) || must_meet_all(r)) return STC_OK;
     const stc_status st = add_costs(o, r, r->args[0], &all);
+    if (!all.meets) all.written *= unite;
     if (st || all.stays || !opt_pays(all.best, all.written) ||
         o->s->nindex + (all.terms - 1) * r->nindex > BOUND_INDICES)
         return st;
