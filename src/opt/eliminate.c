@@ -95,6 +95,20 @@ static int left_over(const search *s, uint64_t groups, factor *f)
 
 /* ---- the search ------------------------------------------------------------------- */
 
+/* Adding to places of a vector here and there, beside sums of what lies in rows. */
+static const double scattered = 1.25;
+
+/* Whether entries of an operand are reduced across its rows: what comes last in its levels
+ * stays. */
+static bool scatters(const factor *f, int n, uint64_t indices)
+{
+    bool some = false;
+    for (int k = 0; k < n; k++)
+        some |= f[k].levels && f[k].indices & indices &&
+                !(indices >> f[k].level[f[k].levels - 1] & 1);
+    return some;
+}
+
 /* The cost of reducing a group; negative: it can't be a step, or costs `most` or more. */
 static double step_cost(const search *s, const factor *f, int n, uint64_t indices,
                         double most)
@@ -129,6 +143,7 @@ static double step_cost(const search *s, const factor *f, int n, uint64_t indice
     if (nest >= least) return -1;
     if (s->o->looks && nest < density * cost_places(s->o, out))
         nest = density * cost_places(s->o, out); /* each is visited that is stored */
+    if (!(out & (out - 1)) && scatters(part, parts, indices)) nest *= scattered;
     const double cost = share * nest + write;
     return cost < most ? cost : -1;
 }

@@ -10,6 +10,9 @@
  * rows are, which a loop over the places that the mask names can't: the step computes all
  * of it. Of a matrix far more would be computed than is named, unless the mask names all
  * but what some operand stores, as !A(i,j) of a sparse A does.
+ *
+ * The step is stored as the target is; but of a product that has terms at few places of a
+ * matrix only those are, if what the target has elsewhere is what no terms give.
  */
 #include "opt.h"
 
@@ -43,13 +46,18 @@ static bool computes_all(const program *p, const bstmt *s)
     return s->nsub == 1 ? reads_across(p, s->value, 0) : names_most(p, s->mask);
 }
 
+/* Whether the step has the mask, too. */
+static bool masks_step(const program *p, const bstmt *s)
+{
+    return s->op < 0 && appends(&p->tensor[s->target].fmt);
+}
+
 bool mask_may(const program *p, const bstmt *s)
 {
     const prog_tensor *t = &p->tensor[s->target];
     return s->mask && s->bare && !s->whole && !s->fresh && !s->schedule && s->nsub > 0 &&
            !t->fill_later && reduces(s->value) && s->nindex <= BOUND_INDICES &&
-           !expr_may_fault(s->value) &&
-           (computes_all(p, s) || (s->op < 0 && appends(&t->fmt)));
+           !expr_may_fault(s->value) && (computes_all(p, s) || masks_step(p, s));
 }
 
 /* The right side in the target's type. */
@@ -72,10 +80,41 @@ static bexpr *where_mask(opt *o, bexpr *element)
     return e;
 }
 
+/* Whether a mask that names all but what is stored, which is nearly all, names so few
+ * places of a matrix that reducing at each of them takes less than computing all. */
+static bool few_named(opt *o)
+{
+    const bstmt *const s = o->s;
+    value fill;
+    product *const x = arena_room(o->a, 1, sizeof *x);
+    if (!x || s->nsub < 2 || !fill_of(o->p, s->mask, &fill) || !factors_of(o, s->value, x))
+        return false;
+    cost_extents(o);
+    const double named = 1 - cost_density(o, s->mask, &fill);
+    return named * cost_places(o, left_of(x)) * cost_each(o, x, false) <
+           cost_nest(o, x->factor, x->n);
+}
+
+/* The part of the places that are stored at which a place for all takes less. */
+static const double little = 0.25;
+
+/* Whether the right side, of an order of 2 and more, is nothing but `fill` at most places.
+ */
+static bool mostly_fill(opt *o, const bexpr *e, value fill)
+{
+    product *const x = arena_room(o->a, 1, sizeof *x);
+    if (!x || e->kind != B_REDUCE || o->s->nsub < 2 || !factors_of(o, e, x)) return false;
+    cost_extents(o);
+    return class_equal(e->cls, x->identity, fill) && cost_starts_from(o, x) &&
+           cost_result(o, x->factor, x->n, left_of(x)) < little;
+}
+
 stc_status mask_step(opt *o)
 {
     bstmt *s = o->s;
     if (!mask_may(o->p, s)) return STC_OK;
+    const bool all = computes_all(o->p, s) && !few_named(o);
+    if (!all && !masks_step(o->p, s)) return STC_OK;
     const prog_tensor *to = &o->p->tensor[s->target];
     /* what op= takes may lie beyond its type's limits */
     const bool op = s->op >= 0 && type_class(s->value->type) == type_class(to->type);
@@ -89,9 +128,12 @@ stc_status mask_step(opt *o)
         index[m] = s->sub[m].term[0].index;
         t.shape[m] = (uint16_t)s->index[index[m]].hi;
     }
+    if (all && format_stores_all(&t.fmt) &&
+        mostly_fill(o, s->value, type_convert(s->value->type, to->type, to->fill)))
+        shape_rows(&t);
     const int slot = step_slot(o, t);
     bexpr *right = slot < 0 ? NULL : new_elements(o);
-    if (!computes_all(o->p, s)) right = where_mask(o, right);
+    if (!all) right = where_mask(o, right);
     bexpr *const read = right ? step_read(o, slot, index, s->at) : NULL;
     opt_step *const step = read ? step_add(o, slot, read->sub, right) : NULL;
     if (!step) return STC_ERR_MEMORY;

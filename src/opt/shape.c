@@ -222,6 +222,11 @@ static void choose_format(prog_tensor *t, int sparse, bool first, bool full, boo
         format_set(&t->fmt, l, dense, l, 0);
 }
 
+void shape_rows(prog_tensor *t)
+{
+    choose_format(t, t->order, true, false, true);
+}
+
 int shape_slot(const opt *o, const product *x, const factor *f, int n, uint64_t out,
                int *mode, bool *full)
 {
