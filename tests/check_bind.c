@@ -54,6 +54,15 @@ START_TEST(accumulation)
     EXPECT("tensor u dense i8 [3] = [1,100,-100]\ny(i) max= u(i) - 60", "y", -59, 40, -128);
     EXPECT(S34 "b(j) or= S(i,j) != 0", "b", 1, 1, 0, 1);
     EXPECT(S34 "b(j) and= S(i,j) == 0", "b", 0, 0, 1, 0);
+    /* true && 4 is 1, and false || 4, too: of numbers these leave nothing as it is */
+    EXPECT(
+        "tensor A dense bool [2,2] = { (1,0): true }\ntensor y dense i32 [5] = { (1): 4 }\n"
+        "y(2*j+i) and= A(i,j)",
+        "y", 0, 1, 0, 0, 0);
+    EXPECT(
+        "tensor A dense bool [2,2] = { (1,1): true }\ntensor y dense i32 [5] = { (1): 4 }\n"
+        "y(2*j+i) or= A(i,j)",
+        "y", 0, 1, 0, 1, 0);
     EXPECT("tensor x dense i64 = [6,12]\na |= x(i)", "a", 14);
     EXPECT("tensor x dense i64 = [6,12]\na &= x(i)", "a", 4);
     EXPECT("tensor x dense i64 = [6,12]\na ^= x(i)", "a", 10);

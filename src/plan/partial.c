@@ -147,8 +147,10 @@ stc_status left_needs(plan *pl, const affine *sub, int nsub, uint64_t *needs)
 
 const pset *meeting_space(plan *pl, const bexpr *e)
 {
+    const stc_type to = pl->p->tensor[pl->s->target].type;
     value id;
-    if (pl->s->meets == FN_LAST ||
+    if (pl->s->meets == FN_LAST || /* true && 4 isn't 4 */
+        !fn_identity(pl->s->meets, type_class(to), to, &id) ||
         !fn_identity(pl->s->meets, type_class(e->type), e->type, &id))
         return pset_all();
     return expr_space(pl, e, &id);
