@@ -9,8 +9,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#define CLASS(NAME, name, ctype) typedef ctype class_##NAME;
+#include "types.def"
 
 typedef struct type_row {
     const char *name;
@@ -114,50 +116,21 @@ stc_type type_promote(stc_type a, stc_type b)
     return wide ? STC_F64 : STC_F32;
 }
 
+/* An element as a number, or the other way round: any byte but 0 is true. */
+#define TRUTH(NAME, x) (STC_##NAME == STC_BOOL ? (x) != 0 : (x))
+
 value type_load(stc_type t, const void *base, int64_t index)
 {
     value v;
     memset(&v, 0, sizeof v);
     switch (t) {
-    case STC_BOOL:
-        v.i64 = ((const uint8_t *)base)[index] != 0;
-        break;
-    case STC_I8:
-        v.i64 = ((const int8_t *)base)[index];
-        break;
-    case STC_I16:
-        v.i64 = ((const int16_t *)base)[index];
-        break;
-    case STC_I32:
-        v.i64 = ((const int32_t *)base)[index];
-        break;
-    case STC_I64:
-        v.i64 = ((const int64_t *)base)[index];
-        break;
-    case STC_U8:
-        v.u64 = ((const uint8_t *)base)[index];
-        break;
-    case STC_U16:
-        v.u64 = ((const uint16_t *)base)[index];
-        break;
-    case STC_U32:
-        v.u64 = ((const uint32_t *)base)[index];
-        break;
-    case STC_U64:
-        v.u64 = ((const uint64_t *)base)[index];
-        break;
-    case STC_F32:
-        v.f32 = ((const float *)base)[index];
-        break;
-    case STC_F64:
-        v.f64 = ((const double *)base)[index];
-        break;
-    case STC_C64:
-        v.c64 = ((const cfloat *)base)[index];
-        break;
-    case STC_C128:
-        v.c128 = ((const cdouble *)base)[index];
-        break;
+#define TYPE(NAME, name, ctype, CLS, rank)                                                 \
+    case STC_##NAME: {                                                                     \
+        const class_##CLS x = (class_##CLS)TRUTH(NAME, ((const ctype *)base)[index]);      \
+        memcpy(&v, &x, sizeof x);                                                          \
+        break;                                                                             \
+    }
+#include "types.def"
     }
     return v;
 }
@@ -165,45 +138,14 @@ value type_load(stc_type t, const void *base, int64_t index)
 void type_store(stc_type t, void *base, int64_t index, value v)
 {
     switch (t) {
-    case STC_BOOL:
-        ((uint8_t *)base)[index] = v.i64 != 0;
-        break;
-    case STC_I8:
-        ((int8_t *)base)[index] = (int8_t)v.i64;
-        break;
-    case STC_I16:
-        ((int16_t *)base)[index] = (int16_t)v.i64;
-        break;
-    case STC_I32:
-        ((int32_t *)base)[index] = (int32_t)v.i64;
-        break;
-    case STC_I64:
-        ((int64_t *)base)[index] = v.i64;
-        break;
-    case STC_U8:
-        ((uint8_t *)base)[index] = (uint8_t)v.u64;
-        break;
-    case STC_U16:
-        ((uint16_t *)base)[index] = (uint16_t)v.u64;
-        break;
-    case STC_U32:
-        ((uint32_t *)base)[index] = (uint32_t)v.u64;
-        break;
-    case STC_U64:
-        ((uint64_t *)base)[index] = v.u64;
-        break;
-    case STC_F32:
-        ((float *)base)[index] = v.f32;
-        break;
-    case STC_F64:
-        ((double *)base)[index] = v.f64;
-        break;
-    case STC_C64:
-        ((cfloat *)base)[index] = v.c64;
-        break;
-    case STC_C128:
-        ((cdouble *)base)[index] = v.c128;
-        break;
+#define TYPE(NAME, name, ctype, CLS, rank)                                                 \
+    case STC_##NAME: {                                                                     \
+        class_##CLS x;                                                                     \
+        memcpy(&x, &v, sizeof x);                                                          \
+        ((ctype *)base)[index] = (ctype)TRUTH(NAME, x);                                    \
+        break;                                                                             \
+    }
+#include "types.def"
     }
 }
 
