@@ -217,6 +217,16 @@ static inline void api_leave(ctx **cx)
 #define API_ENTER_WITH(cx, limit)                                                          \
     if (!api_enter(cx, limit)) return STC_ERR_ARGUMENT;                                    \
     __attribute__((cleanup(api_leave), unused)) ctx *entered = (cx)
+/* The same of a call on x, which is given and has that context: cx. */
+#define API_CALL(x, context)                                                               \
+    API_GIVEN(x, context)                                                                  \
+    API_ENTER(cx)
+#define API_CALL_LIMITED(x, context)                                                       \
+    API_GIVEN(x, context)                                                                  \
+    API_ENTER_LIMITED(cx)
+#define API_GIVEN(x, context)                                                              \
+    if (!(x)) return STC_ERR_ARGUMENT;                                                     \
+    __attribute__((unused)) ctx *cx = (context);
 /* For functions that can't fail: whether the host's code may make this call now. */
 static inline bool api_free_to(ctx *cx)
 {

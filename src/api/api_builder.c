@@ -103,9 +103,7 @@ stc_status stc_builder_open(stc_machine *m, const char *fmt, stc_type type, int 
                             const int64_t *shape, const stc_value *fill,
                             const char *combine, stc_builder **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER(cx);
+    API_CALL(m, &m->cx);
     if (!out) return fail_null(cx, "out");
     stc_status st = check_open(cx, fmt, type, order, shape);
     if (st) return st;
@@ -252,8 +250,7 @@ static stc_status put(stc_builder *b, int64_t n, int width, const void *const *c
 
 stc_status stc_builder_put(stc_builder *b, const int64_t *coords, const void *one)
 {
-    if (!b) return STC_ERR_ARGUMENT;
-    API_ENTER(&b->m->cx);
+    API_CALL(b, &b->m->cx);
     if (b->order && !coords) return fail_null(&b->m->cx, "coords");
     const void *mode[STC_MAX_ORDER];
     for (int k = 0; k < b->order; k++)
@@ -264,9 +261,7 @@ stc_status stc_builder_put(stc_builder *b, const int64_t *coords, const void *on
 stc_status stc_builder_put_block(stc_builder *b, int64_t n, int width,
                                  const void *const *coords, const void *values)
 {
-    if (!b) return STC_ERR_ARGUMENT;
-    ctx *cx = &b->m->cx;
-    API_ENTER(cx);
+    API_CALL(b, &b->m->cx);
     if (n < 0) return fail(cx, STC_ERR_ARGUMENT, "the number of entries is negative");
     if (width != 4 && width != 8)
         return fail(cx, STC_ERR_ARGUMENT,
@@ -370,9 +365,7 @@ static stc_status pack_folded(const stc_builder *b, tensor *t)
 
 stc_status stc_builder_finish(stc_builder *b, stc_tensor **out)
 {
-    if (!b) return STC_ERR_ARGUMENT;
-    ctx *cx = &b->m->cx;
-    API_ENTER(cx);
+    API_CALL(b, &b->m->cx);
     if (!out) return fail_null(cx, "out");
     int64_t shape[STC_MAX_ORDER];
     for (int k = 0; k < b->order; k++)

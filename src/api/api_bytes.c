@@ -7,7 +7,6 @@
 #include "api.h"
 #include "../io/output.h"
 #include "../io/read.h"
-#include <stdio.h>
 
 #define STB_MAX ((int64_t)1 << 30) /* no sane program is larger than a gigabyte */
 
@@ -69,8 +68,7 @@ static stc_status decode_all(stc_machine *m, const void *bytes, size_t size, dou
 
 stc_status stc_program_encode(const stc_program *w, void **bytes, size_t *size)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    API_ENTER(&w->m->cx);
+    API_CALL(w, &w->m->cx);
     if (!bytes || !size) return fail_null(&w->m->cx, "bytes or size");
     void *made;
     size_t n;
@@ -84,9 +82,7 @@ stc_status stc_program_encode(const stc_program *w, void **bytes, size_t *size)
 stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
                               stc_program **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(m, &m->cx);
     if (!bytes) return fail_null(cx, "bytes");
     if (!out) return fail_null(cx, "out");
     return decode_all(m, bytes, size, now_us(), out);
@@ -94,9 +90,7 @@ stc_status stc_program_decode(stc_machine *m, const void *bytes, size_t size,
 
 stc_status stc_program_dump(const stc_program *w, char **text)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER(cx);
+    API_CALL(w, &w->m->cx);
     if (!text) return fail_null(cx, "text");
     textbuf b;
     program *whole;
@@ -116,9 +110,7 @@ stc_status stc_program_dump(const stc_program *w, char **text)
 stc_status stc_program_assemble(stc_machine *m, const char *text, const char *file,
                                 stc_program **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(m, &m->cx);
     if (!text) return fail_null(cx, "text");
     if (!out) return fail_null(cx, "out");
     const double start = now_us();
@@ -131,9 +123,7 @@ stc_status stc_program_assemble(stc_machine *m, const char *text, const char *fi
 
 stc_status stc_program_save(const stc_program *w, const char *path)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER(cx);
+    API_CALL(w, &w->m->cx);
     if (!path) return fail_null(cx, "path");
     const double start = now_us();
     void *bytes;
@@ -152,9 +142,7 @@ stc_status stc_program_save(const stc_program *w, const char *path)
 
 stc_status stc_program_load(stc_machine *m, const char *path, stc_program **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(m, &m->cx);
     if (!path) return fail_null(cx, "path");
     if (!out) return fail_null(cx, "out");
     const double start = now_us();

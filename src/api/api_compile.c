@@ -412,9 +412,7 @@ static stc_status compile_text(stc_machine *m, const char *text, const stc_decl 
 stc_status stc_compile(stc_machine *m, const char *text, const stc_decl *decls, int count,
                        stc_program **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(m, &m->cx);
     if (!text) return fail_null(cx, "text");
     if (!out) return fail_null(cx, "out");
     if (count < 0 || (count && !decls)) return fail_null(cx, "decls");
@@ -536,9 +534,7 @@ void tell_actual(const program *p, machine *mc, double us, textbuf *b)
 stc_status stc_program_explain(const stc_program *w, const char *stage, char **text)
 {
     static const char *const name[] = {"ast", "bound", "plan", "lattice"};
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(w, &w->m->cx);
     if (!stage) return fail_null(cx, "stage");
     if (!text) return fail_null(cx, "text");
     if (strcmp(stage, "code") == 0) {
@@ -595,9 +591,7 @@ void stc_program_times(const stc_program *w, stc_times *out)
 
 stc_status stc_program_profile(const stc_program *w, char **text)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER(cx);
+    API_CALL(w, &w->m->cx);
     if (!text) return fail_null(cx, "text");
     textbuf b;
     text_init(&b, cx);

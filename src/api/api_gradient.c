@@ -161,9 +161,7 @@ static stc_status gradient(text_job *job, const stc_decl *decls, int count, cons
 stc_status stc_gradient(stc_machine *m, const char *text, const stc_decl *decls, int count,
                         const char *of, const char *const *by, int nby, char **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(m, &m->cx);
     if (!text) return fail_null(cx, "text");
     if (!of) return fail_null(cx, "of");
     if (!by) return fail_null(cx, "by");

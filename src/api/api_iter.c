@@ -6,8 +6,7 @@ enum { USUAL = 4096 }; /* entries of a block, where the host doesn't say */
 
 stc_status stc_iter_open(const stc_tensor *t, int64_t most, stc_iter **out)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (most < 0)
         return fail(t->cx, STC_ERR_ARGUMENT,
@@ -19,9 +18,7 @@ stc_status stc_iter_open(const stc_tensor *t, int64_t most, stc_iter **out)
 
 stc_status stc_iter_next(stc_iter *it, stc_block *out)
 {
-    if (!it) return STC_ERR_ARGUMENT;
-    ctx *cx = tensor_iter_ctx(it);
-    API_ENTER(cx);
+    API_CALL(it, tensor_iter_ctx(it));
     if (!out) return fail_null(cx, "out");
     const entries *e;
     const stc_status st = tensor_iter_next(it, &e);

@@ -34,9 +34,7 @@ static void keep_plan(stc_program *w)
 
 stc_status stc_lend_result(stc_program *w, const char *name, void *values, int64_t length)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER(cx);
+    API_CALL(w, &w->m->cx);
     if (length < 0) return fail(cx, STC_ERR_ARGUMENT, "the length is negative");
     const int i = result_slot(w, name);
     if (i < 0) return cx->diag.status;
@@ -56,9 +54,7 @@ stc_status stc_lend_result(stc_program *w, const char *name, void *values, int64
 stc_status stc_lend_result_array(stc_program *w, const char *name, int l,
                                  stc_array_role role, stc_array array)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER(cx);
+    API_CALL(w, &w->m->cx);
     const int i = result_slot(w, name);
     if (i < 0) return cx->diag.status;
     const prog_tensor *row = &w->p->tensor[i];

@@ -5,7 +5,6 @@
 #include "../../formats/base/spill.h"
 #include "../../vm/code/policies.h"
 #include "../lang/lang.h"
-#include <stdlib.h>
 #include <string.h>
 
 const char *stc_version(void)
@@ -124,8 +123,7 @@ static stc_status check_whole(ctx *cx, const char *what, size_t size, size_t lea
 
 stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    API_ENTER(&m->cx);
+    API_CALL(m, &m->cx);
     if (!kind) return fail(&m->cx, STC_ERR_ARGUMENT, "the level kind is NULL");
     stc_level_kind own;
     stc_status st = check_whole(&m->cx, "the level kind", kind->size, LEVEL_KIND_0_2);
@@ -136,8 +134,7 @@ stc_status stc_level_register(stc_machine *m, const stc_level_kind *kind)
 
 stc_status stc_workspace_register(stc_machine *m, const stc_workspace_policy *policy)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    API_ENTER(&m->cx);
+    API_CALL(m, &m->cx);
     const char *const what = "the workspace policy";
     if (!policy) return fail(&m->cx, STC_ERR_ARGUMENT, "%s is NULL", what);
     stc_workspace_policy own;
@@ -148,8 +145,7 @@ stc_status stc_workspace_register(stc_machine *m, const stc_workspace_policy *po
 
 stc_status stc_function_register(stc_machine *m, const stc_function *f)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    API_ENTER(&m->cx);
+    API_CALL(m, &m->cx);
     if (!f) return fail(&m->cx, STC_ERR_ARGUMENT, "the function is NULL");
     stc_function own;
     stc_status st = check_whole(&m->cx, "the function", f->size, FUNCTION_0_2);
@@ -176,8 +172,7 @@ uint64_t stc_memory_peak(const stc_machine *m)
 
 stc_status stc_set_threads(stc_machine *m, int threads)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    API_ENTER(&m->cx);
+    API_CALL(m, &m->cx);
     if (threads < 0 || threads > 1024)
         return fail(&m->cx, STC_ERR_ARGUMENT,
                     "%d threads were asked for; expected 0 to 1024", threads);
@@ -187,8 +182,7 @@ stc_status stc_set_threads(stc_machine *m, int threads)
 
 stc_status stc_set_as_written(stc_machine *m, int on)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    API_ENTER(&m->cx);
+    API_CALL(m, &m->cx);
     if (on != 0 && on != 1)
         return fail(&m->cx, STC_ERR_ARGUMENT, "as written: %d; expected 0 or 1", on);
     m->cx.as_written = on;
@@ -197,16 +191,14 @@ stc_status stc_set_as_written(stc_machine *m, int on)
 
 stc_status stc_set_deterministic(stc_machine *m, bool on)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    API_ENTER(&m->cx);
+    API_CALL(m, &m->cx);
     m->cx.deterministic = on;
     return STC_OK;
 }
 
 stc_status stc_set_digits(stc_machine *m, int digits)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    API_ENTER(&m->cx);
+    API_CALL(m, &m->cx);
     if (digits < 0 || digits > 17)
         return fail(&m->cx, STC_ERR_ARGUMENT, "%d digits; expected 1 to 17, or 0", digits);
     return print_digits(&m->cx, digits);
@@ -214,8 +206,7 @@ stc_status stc_set_digits(stc_machine *m, int digits)
 
 stc_status stc_set_width(stc_machine *m, int columns)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    API_ENTER(&m->cx);
+    API_CALL(m, &m->cx);
     if (columns < 0)
         return fail(&m->cx, STC_ERR_ARGUMENT, "%d columns; expected 1 or more, or 0",
                     columns);

@@ -68,9 +68,7 @@ static stc_status bind_tensor(stc_program *w, int slot, stc_tensor *t)
 
 stc_status stc_bind(stc_program *w, const char *name, stc_tensor *t)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER(cx);
+    API_CALL(w, &w->m->cx);
     if (!name) return fail_null(cx, "name");
     const int slot = program_input(w->p, name);
     if (slot >= 0) return bind_tensor(w, slot, t);
@@ -87,8 +85,7 @@ int stc_program_slot(const stc_program *w, const char *name)
 
 stc_status stc_bind_slot(stc_program *w, int slot, stc_tensor *t)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    API_ENTER(&w->m->cx);
+    API_CALL(w, &w->m->cx);
     if (slot < 0 || slot >= w->p->ntensor || !is_input(&w->p->tensor[slot]))
         return fail(&w->m->cx, STC_ERR_ARGUMENT, "the program has no operand of number %d",
                     slot);
@@ -120,9 +117,7 @@ static stc_status make_bound(stc_program *w, int slot, origin *o, tensor **out)
 
 stc_status stc_bind_source(stc_program *w, const char *name, const stc_source *from)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(w, &w->m->cx);
     if (!name) return fail_null(cx, "name");
     if (!from) return fail_null(cx, "from");
     binding b = {.has_origin = true};
@@ -221,8 +216,7 @@ static stc_status prepare(stc_program *w, bool runs)
 
 stc_status stc_program_plan(stc_program *w)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    API_ENTER_LIMITED(&w->m->cx);
+    API_CALL_LIMITED(w, &w->m->cx);
     return prepare(w, false);
 }
 
@@ -241,9 +235,7 @@ static stc_status run_timed(stc_program *w)
 
 stc_status stc_run(stc_program *w)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(w, &w->m->cx);
     if (!w->ready || w->waits || w->now) {
         const stc_status st = w->ready ? plan_now(w, true) : prepare(w, true);
         if (st) return st;
@@ -280,8 +272,7 @@ static stc_status find_result(const stc_program *w, const char *name, bool taken
 
 stc_status stc_result(const stc_program *w, const char *name, const stc_tensor **out)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    API_ENTER(&w->m->cx);
+    API_CALL(w, &w->m->cx);
     if (!out) return fail_null(&w->m->cx, "out");
     tensor *t;
     const stc_status st = find_result(w, name, false, &t);
@@ -291,8 +282,7 @@ stc_status stc_result(const stc_program *w, const char *name, const stc_tensor *
 
 stc_status stc_take(stc_program *w, const char *name, stc_tensor **out)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    API_ENTER(&w->m->cx);
+    API_CALL(w, &w->m->cx);
     return out ? find_result(w, name, true, out) : fail_null(&w->m->cx, "out");
 }
 
@@ -324,9 +314,7 @@ const char *stc_program_name(const stc_program *w, int i, bool *is_result)
 
 stc_status stc_program_decl(const stc_program *w, const char *name, stc_decl *out)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER(cx);
+    API_CALL(w, &w->m->cx);
     if (!name) return fail_null(cx, "name");
     if (!out) return fail_null(cx, "out");
     int slot = program_input(w->p, name);

@@ -110,9 +110,7 @@ static stc_status narrow_to(const stc_program *w, const bool *chosen, int64_t lo
 stc_status stc_program_part(const stc_program *w, const char *name, int mode, int64_t lo,
                             int64_t hi, stc_program **out)
 {
-    if (!w) return STC_ERR_ARGUMENT;
-    ctx *cx = &w->m->cx;
-    API_ENTER(cx);
+    API_CALL(w, &w->m->cx);
     if (!out) return fail_null(cx, "out");
     if (lo < 0 || hi < lo)
         return fail(cx, STC_ERR_ARGUMENT, "a part from %lld to %lld", (long long)lo,
@@ -179,8 +177,7 @@ static stc_status cut_of(const stc_tensor *t, int mode, int parts, const void *o
 stc_status stc_tensor_bounds(const stc_tensor *t, int mode, int parts, int64_t unit,
                              int64_t *bound)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     stc_status st = cut_of(t, mode, parts, bound);
     if (!st && unit < 1)
         st = fail(t->cx, STC_ERR_ARGUMENT, "a step of %lld", (long long)unit);
@@ -209,8 +206,7 @@ stc_status stc_tensor_bounds(const stc_tensor *t, int mode, int parts, int64_t u
 stc_status stc_tensor_counts(const stc_tensor *t, int mode, int parts, const int64_t *bound,
                              int64_t *count)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     stc_status st = cut_of(t, mode, parts, count);
     if (!st && !bound) st = fail_null(t->cx, "bound");
     if (st) return st;

@@ -43,8 +43,7 @@ static stc_status make(stc_machine *m, const char *fmt, stc_type type, int order
 stc_status stc_tensor_new(stc_machine *m, const char *fmt, stc_type type, int order,
                           const int64_t *shape, const stc_value *fill, stc_tensor **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    API_ENTER(&m->cx);
+    API_CALL(m, &m->cx);
     return make(m, fmt, type, order, shape, fill, true, out);
 }
 
@@ -87,9 +86,7 @@ stc_status stc_tensor_from_coords(stc_machine *m, const char *fmt, stc_type type
                                   const int64_t *coords, const void *values,
                                   stc_tensor **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER(cx);
+    API_CALL(m, &m->cx);
     if (n < 0) return fail(cx, STC_ERR_ARGUMENT, "the number of entries is negative");
     if (n && order > 0 && !coords) return fail_null(cx, "coords");
     if (n && !values) return fail_null(cx, "values");
@@ -143,9 +140,7 @@ stc_status stc_tensor_from_dense(stc_machine *m, const char *fmt, stc_type type,
                                  const int64_t *shape, const stc_value *fill,
                                  const void *values, stc_tensor **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER(cx);
+    API_CALL(m, &m->cx);
     if (!fmt) return fail_null(cx, "format");
     if (!out) return fail_null(cx, "out");
     if ((unsigned)type >= TYPE_COUNT)
@@ -191,8 +186,7 @@ stc_status array_of_host(ctx *cx, stc_array array, index_array *out)
 
 stc_status stc_tensor_lend(stc_tensor *t, int l, stc_array_role role, stc_array array)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (l < 0 || l >= t->fmt.levels)
         return fail(t->cx, STC_ERR_ARGUMENT, "level %d of a tensor with %d levels", l,
                     t->fmt.levels);
@@ -211,8 +205,7 @@ stc_status stc_tensor_lend(stc_tensor *t, int l, stc_array_role role, stc_array 
 
 stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (length < 0) return fail(t->cx, STC_ERR_ARGUMENT, "the length is negative");
     if (length && !values) return fail_null(t->cx, "values");
     if (t->vals_owned) mem_free(t->cx, t->vals, (size_t)t->vals_cap * type_size(t->type));
@@ -225,8 +218,7 @@ stc_status stc_tensor_lend_values(stc_tensor *t, void *values, int64_t length)
 
 stc_status stc_tensor_hand_over(stc_tensor *t, stc_release_fn release, void *context)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (t->release && release)
         return fail(t->cx, STC_ERR_ARGUMENT,
                     "the tensor has a function that frees its arrays; expected one");
@@ -256,8 +248,7 @@ void stc_tensor_vouch(stc_tensor *t)
 
 stc_status stc_tensor_check(stc_tensor *t)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     return tensor_check(t);
 }
 
@@ -331,8 +322,7 @@ int stc_tensor_levels(const stc_tensor *t)
 
 stc_status stc_tensor_array(const stc_tensor *t, int l, stc_array_role role, stc_array *out)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (l < 0 || l >= t->fmt.levels)
         return fail(t->cx, STC_ERR_ARGUMENT, "level %d of a tensor with %d levels", l,
@@ -349,8 +339,7 @@ stc_status stc_tensor_array(const stc_tensor *t, int l, stc_array_role role, stc
 
 stc_status stc_tensor_values(const stc_tensor *t, const void **values, int64_t *length)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (!values || !length) return fail_null(t->cx, "values or length");
     if (t->unmade && tensor_check((tensor *)t)) return t->cx->diag.status;
     *values = t->vals;
@@ -366,8 +355,7 @@ static stc_status checked(const tensor *t)
 
 stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords, stc_value *out)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (t->order && !coords) return fail_null(t->cx, "coords");
     for (int k = 0; k < t->order; k++) {
@@ -384,8 +372,7 @@ stc_status stc_tensor_get(const stc_tensor *t, const int64_t *coords, stc_value 
 
 stc_status stc_tensor_visit(const stc_tensor *t, stc_visit_fn visit, void *context)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (!visit) return fail_null(t->cx, "visit");
     stc_status st = checked(t);
     if (st) return st;
@@ -395,8 +382,7 @@ stc_status stc_tensor_visit(const stc_tensor *t, stc_visit_fn visit, void *conte
 
 stc_status stc_tensor_to_dense(const stc_tensor *t, void *values)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (!values) return fail_null(t->cx, "values");
     int64_t n;
     tensor *dense = NULL;
@@ -418,8 +404,7 @@ stc_status stc_tensor_to_dense(const stc_tensor *t, void *values)
 stc_status stc_tensor_part(const stc_tensor *t, const int64_t *lo, const int64_t *hi,
                            stc_tensor **out)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (t->order && (!lo || !hi)) return fail_null(t->cx, "lo or hi");
     int64_t shape[STC_MAX_ORDER];
@@ -445,8 +430,7 @@ stc_status stc_tensor_part(const stc_tensor *t, const int64_t *lo, const int64_t
 stc_status stc_tensor_convert(const stc_tensor *t, const char *fmt, int type,
                               stc_tensor **out)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (type < -1 || type >= TYPE_COUNT)
         return fail(t->cx, STC_ERR_ARGUMENT, "%d is no element type", type);
@@ -465,9 +449,7 @@ stc_status stc_tensor_convert(const stc_tensor *t, const char *fmt, int type,
 stc_status stc_tensor_read(stc_machine *m, const char *path, const char *fmt, int type,
                            const stc_value *fill, stc_tensor **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(m, &m->cx);
     if (!path) return fail_null(cx, "path");
     if (!out) return fail_null(cx, "out");
     if (type < -1 || type >= TYPE_COUNT)
@@ -497,8 +479,7 @@ bool stc_file_known(const char *text, size_t n, bool written)
 
 stc_status stc_tensor_write(const stc_tensor *t, const char *path)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (!path) return fail_null(t->cx, "path");
     stc_status st = checked(t);
     return st ? st : io_save(t, path);

@@ -260,8 +260,7 @@ stc_status tensor_print(const tensor *t, FILE *out, int64_t limit)
 
 stc_status stc_tensor_print(const stc_tensor *t, FILE *out, int64_t limit)
 {
-    if (!t) return STC_ERR_ARGUMENT;
-    API_ENTER(t->cx);
+    API_CALL(t, t->cx);
     if (!out) return fail_null(t->cx, "out");
     if (limit < 0) return fail(t->cx, STC_ERR_ARGUMENT, "the limit is negative");
     stc_status st = tensor_check((tensor *)t); /* once per generation of the data */

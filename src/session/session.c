@@ -287,9 +287,7 @@ stc_status session_tensor(stc_session *s, variable *v, tensor **out)
 
 stc_status stc_session_open(stc_machine *m, stc_session **out)
 {
-    if (!m) return STC_ERR_ARGUMENT;
-    ctx *cx = &m->cx;
-    API_ENTER(cx);
+    API_CALL(m, &m->cx);
     if (!out) return fail_null(cx, "out");
     stc_session *s = mem_zero(cx, 1, sizeof *s);
     if (!s) return cx->diag.status;
@@ -400,9 +398,7 @@ static variable *enter_name(stc_session *s, const char *name)
 
 stc_status stc_session_put(stc_session *s, const char *name, stc_tensor *t)
 {
-    if (!s) return STC_ERR_ARGUMENT;
-    ctx *cx = &s->m->cx;
-    API_ENTER(cx);
+    API_CALL(s, &s->m->cx);
     if (!name_ok(name))
         return fail(cx, STC_ERR_ARGUMENT, "'%s' can't be a name", name ? name : "");
     if (!t) return fail_null(cx, "the tensor");
@@ -419,9 +415,7 @@ stc_status stc_session_put(stc_session *s, const char *name, stc_tensor *t)
 
 stc_status stc_session_put_source(stc_session *s, const char *name, const stc_source *from)
 {
-    if (!s) return STC_ERR_ARGUMENT;
-    ctx *cx = &s->m->cx;
-    API_ENTER(cx);
+    API_CALL(s, &s->m->cx);
     if (!name_ok(name))
         return fail(cx, STC_ERR_ARGUMENT, "'%s' can't be a name", name ? name : "");
     if (!from) return fail_null(cx, "the source");
@@ -442,9 +436,7 @@ stc_status stc_session_put_source(stc_session *s, const char *name, const stc_so
 
 stc_status stc_session_get(const stc_session *s, const char *name, const stc_tensor **out)
 {
-    if (!s) return STC_ERR_ARGUMENT;
-    ctx *cx = &s->m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(s, &s->m->cx);
     if (!name) return fail_null(cx, "name");
     if (!out) return fail_null(cx, "out");
     variable *v = session_find(s, name);
@@ -489,9 +481,7 @@ void stc_session_repeat(stc_session *s, int n)
 
 stc_status stc_session_profile(const stc_session *s, char **text)
 {
-    if (!s) return STC_ERR_ARGUMENT;
-    ctx *cx = &s->m->cx;
-    API_ENTER(cx);
+    API_CALL(s, &s->m->cx);
     if (!text) return fail_null(cx, "text");
     textbuf b;
     text_init(&b, cx);

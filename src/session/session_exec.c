@@ -395,9 +395,7 @@ stc_status session_text(stc_session *s, const char *text, const char *file)
 
 stc_status stc_session_exec(stc_session *s, const char *text, const char *file)
 {
-    if (!s) return STC_ERR_ARGUMENT;
-    ctx *cx = &s->m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(s, &s->m->cx);
     return text ? session_text(s, text, file) : fail_null(cx, "text");
 }
 
@@ -462,9 +460,7 @@ static stc_status compile_only(stc_session *s, arena *a, const source *src,
 
 stc_status stc_session_compile(stc_session *s, const char *text, stc_program **out)
 {
-    if (!s) return STC_ERR_ARGUMENT;
-    ctx *cx = &s->m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(s, &s->m->cx);
     if (!text) return fail_null(cx, "text");
     if (!out) return fail_null(cx, "out");
     notes_clear(cx);

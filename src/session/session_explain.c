@@ -167,9 +167,7 @@ stc_status session_plan_list(stc_session *s, script *in, const ast *list)
 stc_status stc_session_explain(stc_session *s, const char *text, const char *file, bool run,
                                char **out)
 {
-    if (!s) return STC_ERR_ARGUMENT;
-    ctx *cx = &s->m->cx;
-    API_ENTER_LIMITED(cx);
+    API_CALL_LIMITED(s, &s->m->cx);
     if (!text) return fail_null(cx, "text");
     if (!out) return fail_null(cx, "out");
     textbuf told;

@@ -6,7 +6,6 @@
  */
 #include "session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct profiled {

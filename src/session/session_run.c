@@ -4,7 +4,6 @@
  */
 #include "session.h"
 #include "../../formats/base/premade.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* How many plans of one statement are kept, for tensors of other statistics. */
