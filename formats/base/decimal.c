@@ -13,7 +13,6 @@
  */
 #include "decimal.h"
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -148,7 +148,7 @@ static ast *share_of_least(grad *g, const bexpr *e, ast *d, uint64_t outer, uint
     const uint64_t open = g->open;
     g->open |= bound;
     ast *term = value_of(g, e->args[0]);
-    if (term && tree_reduces(term))
+    if (term && ast_reduction(term))
         term = held(g, "term_", term, outer | bound, outer | bound);
     g->open = open;
     ast *const least = held_reduction(g, "value_", bound_reducer(e), term, outer, bound);
@@ -185,7 +185,7 @@ static bool down_reduction(grad *g, const bexpr *e, ast *d, uint64_t over)
         more = range_needs(g, outer & over) & over & ~outer;
     for (int k = 0; k < e->nindex; k++)
         bound |= 1ull << e->indices[k];
-    if (tree_reduces(d) || (over & ~outer)) {
+    if (ast_reduction(d) || (over & ~outer)) {
         if (!(d = held(g, "d_", d, over, outer))) return false;
         over = outer;
     }

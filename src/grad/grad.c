@@ -149,7 +149,7 @@ static bool back_part(grad *g, adjoint *a, ast *d, ast *mask)
 static ast *attains(grad *g, ast *e, ast *y)
 {
     const bool single = g->step->p->tensor[g->step->st->target].type == STC_F32;
-    if (!y || !tree_reduces(e)) return tree_binary(g, OPR_EQ, e, y);
+    if (!y || !ast_reduction(e)) return tree_binary(g, OPR_EQ, e, y);
     ast *const off = tree_binary(g, OPR_SUB, e, y);
     ast *const near = off ? tree_call(g, "abs", (ast *[]){off}, 1) : NULL;
     ast *const size = tree_call(g, "abs", (ast *[]){y}, 1);

@@ -56,7 +56,6 @@ ast *tree_exact(grad *g, ast_op op, ast *x, ast *y);  /* rounded as it is writte
 ast *tree_times(grad *g, ast *d, ast *x);             /* inside of a `select` that d is */
 ast *tree_select(grad *g, ast *c, ast *x, ast *y);
 bool tree_is(const ast *e, double v);
-bool tree_reduces(const ast *e);
 const char *grad_name(grad *g, const char *prefix, const char *base);
 void *grad_refuse(grad *g, span at, const char *format, ...) ERROR_LIKE(3, 4);
 

@@ -189,14 +189,6 @@ ast *tree_times(grad *g, ast *d, ast *x)
     return tree_binary(g, OPR_MUL, d, x);
 }
 
-bool tree_reduces(const ast *e)
-{
-    bool found = e->kind == N_REDUCE;
-    for (int k = 0; k < e->count && !found; k++)
-        found = tree_reduces(e->child[k]);
-    return found;
-}
-
 /* ---- names ------------------------------------------------------------------------ */
 
 static bool is_free(const grad *g, const char *name)

@@ -44,18 +44,9 @@ static bool is_affine(binder *b, const ast *e)
     }
 }
 
-static const ast *reduction_in(const ast *e)
-{
-    if (!e || e->kind == N_REDUCE) return e;
-    const ast *found = NULL;
-    for (int k = 0; k < e->count && !found; k++)
-        found = reduction_in(e->child[k]);
-    return found;
-}
-
 static bexpr *value_of(binder *b, const ast *e)
 {
-    const ast *const inner = reduction_in(e);
+    const ast *const inner = ast_reduction(e);
     if (inner)
         return bind_null(
             b, inner->at,

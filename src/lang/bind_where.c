@@ -7,14 +7,6 @@
  */
 #include "bind.h"
 
-static const bexpr *reduction_in(const bexpr *e)
-{
-    const bexpr *found = e->kind == B_REDUCE ? e : NULL;
-    for (int k = 0; k < e->nargs && !found; k++)
-        found = reduction_in(e->args[k]);
-    return found;
-}
-
 bexpr *bind_mask(binder *b, const ast *m)
 {
     bexpr *const e = bind_expr(b, m);
@@ -65,7 +57,7 @@ bexpr *bind_left_mask(binder *b, const ast *m)
                          "the mask has an index that isn't on the left, %s; what is "
                          "reduced over it is masked as in sum(%s: … where …)",
                          b->index[b->term[0]].name, b->index[b->term[0]].name);
-    const bexpr *const inner = reduction_in(mask);
+    const bexpr *const inner = expr_reduction(mask);
     if (inner)
         return bind_null(b, inner->at,
                          "a mask can't reduce; assign the reduction to a tensor first");

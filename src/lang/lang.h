@@ -177,6 +177,11 @@ bexpr *expr_int(arena *a, int64_t k, span at);
 bexpr *expr_index(arena *a, int index, span at);
 bexpr *expr_extent(arena *a, int id, span at); /* its value */
 affine *bare_subs(arena *a, const int *index, int n);
+/* An access of tensor `slot` in e, a reduction in e; NULL: there is none. */
+bexpr *expr_reading(bexpr *e, int slot);
+const bexpr *expr_reduction(const bexpr *e);
+const ast *ast_reduction(const ast *e);  /* e may be NULL */
+uint64_t reduce_indices(const bexpr *r); /* that a reduction binds */
 
 /* faults.c: evaluating e could fail, or not return; the call of a built-in function
  * that e is; an argument of e is evaluated only where it is taken. */
@@ -198,5 +203,6 @@ void bound_line(const bstmt *s, const program *p, textbuf *out); /* the statemen
 void bound_print(const bstmt *s, const program *p, textbuf *out);
 const char *bound_reducer(const bexpr *e); /* as a reduction by it is written */
 void affine_print(const affine *f, const bindex *index, textbuf *out);
+void subs_print(const affine *sub, int n, const bindex *index, textbuf *out); /* (i,j) */
 
 #endif

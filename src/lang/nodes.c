@@ -156,3 +156,36 @@ affine *bare_subs(arena *a, const int *index, int n)
         sub[k] = affine_at(index[k]);
     return sub;
 }
+
+const ast *ast_reduction(const ast *e)
+{
+    if (!e || e->kind == N_REDUCE) return e;
+    const ast *found = NULL;
+    for (int k = 0; k < e->count && !found; k++)
+        found = ast_reduction(e->child[k]);
+    return found;
+}
+
+bexpr *expr_reading(bexpr *e, int slot)
+{
+    bexpr *found = e->kind == B_ACCESS && e->tensor == slot ? e : NULL;
+    for (int k = 0; k < e->nargs && !found; k++)
+        found = expr_reading(e->args[k], slot);
+    return found;
+}
+
+const bexpr *expr_reduction(const bexpr *e)
+{
+    const bexpr *found = e->kind == B_REDUCE ? e : NULL;
+    for (int k = 0; k < e->nargs && !found; k++)
+        found = expr_reduction(e->args[k]);
+    return found;
+}
+
+uint64_t reduce_indices(const bexpr *r)
+{
+    uint64_t set = 0;
+    for (int k = 0; k < r->nindex; k++)
+        set |= UINT64_C(1) << r->indices[k];
+    return set;
+}

@@ -6,6 +6,18 @@
  */
 #include "lang.h"
 
+static void print_extent(const program *p, int id, textbuf *out);
+
+static void print_both(const program *p, const extent *e, const char *begin,
+                       const char *between, const char *end, textbuf *out)
+{
+    text_add(out, "%s", begin);
+    print_extent(p, e->a, out);
+    text_add(out, "%s", between);
+    print_extent(p, e->b, out);
+    text_add(out, "%s", end);
+}
+
 static void print_extent(const program *p, int id, textbuf *out)
 {
     const extent *const e = &p->ext[id];
@@ -17,9 +29,7 @@ static void print_extent(const program *p, int id, textbuf *out)
         text_add(out, "%s.%d", p->tensor[e->a].name, e->b);
         break;
     case EXT_ADD:
-        print_extent(p, e->a, out);
-        text_add(out, " + ");
-        print_extent(p, e->b, out);
+        print_both(p, e, "", " + ", "", out);
         break;
     case EXT_MULC:
         text_add(out, "%lld*(", (long long)e->k);
@@ -37,18 +47,10 @@ static void print_extent(const program *p, int id, textbuf *out)
         text_add(out, ")/%lld", (long long)e->k);
         break;
     case EXT_MIN:
-        text_add(out, "min(");
-        print_extent(p, e->a, out);
-        text_add(out, ", ");
-        print_extent(p, e->b, out);
-        text_add(out, ")");
+        print_both(p, e, "min(", ", ", ")", out);
         break;
     case EXT_MUL:
-        text_add(out, "(");
-        print_extent(p, e->a, out);
-        text_add(out, ")*(");
-        print_extent(p, e->b, out);
-        text_add(out, ")");
+        print_both(p, e, "(", ")*(", ")", out);
         break;
     case EXT_SPAN:
         text_add(out, "a count of positions");
@@ -79,7 +81,7 @@ void affine_print(const affine *f, const bindex *index, textbuf *out)
         text_add(out, any && f->constant > 0 ? "+%lld" : "%lld", (long long)f->constant);
 }
 
-static void print_subs(const affine *sub, int n, const bindex *index, textbuf *out)
+void subs_print(const affine *sub, int n, const bindex *index, textbuf *out)
 {
     for (int k = 0; k < n; k++) {
         text_add(out, k ? "," : "(");
@@ -156,7 +158,7 @@ static void print_expr(const bstmt *s, const program *p, const bexpr *e, textbuf
     case B_ACCESS:
         text_add(out, "%s%s", e->pad ? "pad " : "",
                  *p->tensor[e->tensor].name ? p->tensor[e->tensor].name : "temp");
-        print_subs(e->sub, p->tensor[e->tensor].order, s->index, out);
+        subs_print(e->sub, p->tensor[e->tensor].order, s->index, out);
         break;
     case B_INDEX:
         text_add(out, "%s", s->index[e->index].name);
@@ -185,14 +187,6 @@ static void print_expr(const bstmt *s, const program *p, const bexpr *e, textbuf
         text_add(out, "local %d", e->index);
         break;
     }
-}
-
-static bool uses_tensor(const bexpr *e, int slot)
-{
-    bool uses = e->kind == B_ACCESS && e->tensor == slot;
-    for (int i = 0; i < e->nargs && !uses; i++)
-        uses = uses_tensor(e->args[i], slot);
-    return uses;
 }
 
 static void print_tensor(const bstmt *s, const program *p, int slot, textbuf *out)
@@ -227,7 +221,7 @@ void bound_line(const bstmt *s, const program *p, textbuf *out)
 {
     const prog_tensor *const target = &p->tensor[s->target];
     text_add(out, "%s", target->name[0] ? target->name : "_");
-    print_subs(s->sub, s->nsub, s->index, out);
+    subs_print(s->sub, s->nsub, s->index, out);
     text_add(out, ":%s ", type_name(target->type));
     if (s->op >= 0)
         text_add(out, "%s",
@@ -245,8 +239,8 @@ void bound_print(const bstmt *s, const program *p, textbuf *out)
 {
     bound_line(s, p, out);
     for (int t = 0; t < p->ntensor; t++)
-        if (t == s->target || uses_tensor(s->value, t) ||
-            (s->mask && uses_tensor(s->mask, t)))
+        if (t == s->target || expr_reading(s->value, t) ||
+            (s->mask && expr_reading(s->mask, t)))
             print_tensor(s, p, t, out);
     for (int i = 0; i < s->nindex; i++) {
         text_add(out, "  index %s in ", s->index[i].name);

@@ -375,7 +375,7 @@ static const double across = 5;
 
 bool reads_across(const program *p, const bexpr *e, uint64_t reduced)
 {
-    if (e->kind == B_REDUCE) reduced |= bound_by(e);
+    if (e->kind == B_REDUCE) reduced |= reduce_indices(e);
     if (e->kind == B_ACCESS) {
         const uint64_t last = innermost_index(p, e);
         return last && !(last & reduced) && opt_indices(p, e) & reduced;

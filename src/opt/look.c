@@ -69,7 +69,7 @@ static bool mix_expression(const opt *o, uint64_t *h, const bexpr *e)
     if (e->kind == B_INDEX) *h = mix(*h, (uint64_t)e->index);
     if (e->kind == B_CALL || e->kind == B_REDUCE)
         *h = mix(*h, (uint64_t)e->fn << 16 | (uint64_t)e->cls);
-    if (e->kind == B_REDUCE) *h = mix(*h, bound_by(e));
+    if (e->kind == B_REDUCE) *h = mix(*h, reduce_indices(e));
     if (e->kind == B_ACCESS) {
         if (e->nargs || e->pad || !mix_tensor(o, h, e->tensor)) return false;
         *h = mix_subscripts(*h, e->sub, o->p->tensor[e->tensor].order);

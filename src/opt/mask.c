@@ -16,14 +16,6 @@
  */
 #include "opt.h"
 
-static bool reduces(const bexpr *e)
-{
-    bool found = e->kind == B_REDUCE;
-    for (int k = 0; k < e->nargs && !found; k++)
-        found = reduces(e->args[k]);
-    return found;
-}
-
 /* Whether elements of the format are appended, and not put where they belong. */
 static bool appends(const format *f)
 {
@@ -56,7 +48,7 @@ bool mask_may(const program *p, const bstmt *s)
 {
     const prog_tensor *t = &p->tensor[s->target];
     return s->mask && s->bare && !s->whole && !s->fresh && !s->schedule && s->nsub > 0 &&
-           !t->fill_later && reduces(s->value) && s->nindex <= BOUND_INDICES &&
+           !t->fill_later && expr_reduction(s->value) && s->nindex <= BOUND_INDICES &&
            !expr_may_fault(s->value) && (computes_all(p, s) || masks_step(p, s));
 }
 

@@ -289,17 +289,10 @@ int opt_accesses(const bexpr *e)
     return n;
 }
 
-static bool reduces(const bexpr *e)
-{
-    bool some = e->kind == B_REDUCE;
-    for (int k = 0; k < e->nargs && !some; k++)
-        some = reduces(e->args[k]);
-    return some;
-}
-
 bool network_needed(const bstmt *s)
 {
-    return (s->nindex > BOUND_INDICES || opt_accesses(s->value) > FEW) && reduces(s->value);
+    return (s->nindex > BOUND_INDICES || opt_accesses(s->value) > FEW) &&
+           expr_reduction(s->value);
 }
 
 bool network_only(const bstmt *s)

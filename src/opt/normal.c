@@ -48,14 +48,6 @@ bool same_reduction(const bexpr *e, const product *x)
     return same_function(e, x->r) && e->cls == x->r->cls && e->type == x->r->type;
 }
 
-uint64_t bound_by(const bexpr *r)
-{
-    uint64_t set = 0;
-    for (int k = 0; k < r->nindex; k++)
-        set |= UINT64_C(1) << r->indices[k];
-    return set;
-}
-
 bool stores_some(const program *p, const bexpr *e)
 {
     return e->kind == B_ACCESS && !format_stores_all(&p->tensor[e->tensor].fmt);
@@ -131,7 +123,7 @@ static bool is_where(const opt *o, const product *x, const bexpr *e)
     return !o->pattern && expr_is_masked(e, x->r->cls, x->identity) &&
            e->type == x->r->type &&
            (type_is_integer(class_type(x->r->cls)) ||
-            expr_mask_begins(o->s, e->args[0], bound_by(x->r)));
+            expr_mask_begins(o->s, e->args[0], reduce_indices(x->r)));
 }
 
 static const bexpr *below_where(const opt *o, const product *x, const bexpr *e)
@@ -148,8 +140,8 @@ static bool add_factors(const opt *o, product *x, const bexpr *e, bool windows)
         return add_factors(o, x, e->args[0], windows) &&
                add_factors(o, x, e->args[1], windows);
     /* a reduction of the same kind is a part of this one */
-    if (same_reduction(e, x) && !(bound_by(e) & x->reduced)) {
-        x->reduced |= bound_by(e);
+    if (same_reduction(e, x) && !(reduce_indices(e) & x->reduced)) {
+        x->reduced |= reduce_indices(e);
         return add_factors(o, x, e->args[0], windows);
     }
     if (x->n < OPT_FACTORS && x->call && !windows && is_where(o, x, e) &&
@@ -186,7 +178,7 @@ bool factors_of(const opt *o, const bexpr *r, product *out)
     if (!product_begin(r, out)) return false;
     const bexpr *in = below_where(o, out, r->args[0]);
     if (!out->call && call_is_product(in, r, out->identity)) out->call = in;
-    out->reduced = bound_by(r);
+    out->reduced = reduce_indices(r);
     if (!add_factors(o, out, r->args[0], false)) return false;
     look_match(o, out);
     return true;
@@ -195,7 +187,7 @@ bool factors_of(const opt *o, const bexpr *r, product *out)
 bool windows_of(const opt *o, const bexpr *r, product *out)
 {
     if (!product_begin(r, out)) return false;
-    out->reduced = bound_by(r);
+    out->reduced = reduce_indices(r);
     return add_factors(o, out, r->args[0], true);
 }
 

@@ -207,8 +207,7 @@ bool has_window(const program *p, const bexpr *e);
 bool stores_some(const program *p, const bexpr *e);
 bool reads_some(const program *p, const bexpr *e); /* one is in e */
 bool reads_index(const bexpr *e);                  /* the value of one is */
-/* The indices that a reduction binds; the free indices of an expression. */
-uint64_t bound_by(const bexpr *r);
+/* The free indices of an expression. */
 uint64_t opt_indices(const program *p, const bexpr *e);
 
 /* stats.c: a key of statistics, a tensor's added: the same for what is planned alike; of an

@@ -65,7 +65,7 @@ static const bexpr *masked_in(const program *p, const bstmt *s, const bexpr *r, 
         !product_begin(r, &x) || !expr_is_masked(e, r->cls, x.identity))
         return NULL;
     const bexpr *const mask = e->args[0], *const of = e->args[1];
-    const uint64_t bound = bound_by(r), all = opt_indices(p, mask);
+    const uint64_t bound = reduce_indices(r), all = opt_indices(p, mask);
     bexpr *other;
     int fn;
     const bool counted =
@@ -115,7 +115,7 @@ static bexpr *sum_of(opt *o, const bexpr *r, bexpr *e, uint64_t indices)
 static bexpr *count_of(opt *o, const bexpr *r, bexpr *mask)
 {
     bexpr *const one = expr_int(o->a, 1, r->at), *const none = expr_int(o->a, 0, r->at);
-    return sum_of(o, r, expr_select(o->a, mask, one, none, r->at), bound_by(r));
+    return sum_of(o, r, expr_select(o->a, mask, one, none, r->at), reduce_indices(r));
 }
 
 static bexpr *call(opt *o, int fn, bexpr *a, bexpr *b)
@@ -128,7 +128,7 @@ static bexpr *count_range(opt *o, const bexpr *r, bexpr *mask)
 {
     int fn;
     bexpr *end, *upto;
-    const int index = ranged(o->p, mask, bound_by(r), &fn, &end);
+    const int index = ranged(o->p, mask, reduce_indices(r), &fn, &end);
     if (index < 0) return count_of(o, r, mask);
     bexpr *const n = expr_extent(o->a, o->s->index[index].hi, r->at);
     bexpr *const zero = expr_int(o->a, 0, r->at), *const one = expr_int(o->a, 1, r->at);
@@ -143,7 +143,7 @@ static bexpr *count_range(opt *o, const bexpr *r, bexpr *mask)
         upto = call(o, FN_MAX, call(o, FN_MIN, end, n), zero);
     }
     if (fn == FN_NE || fn == FN_GE || fn == FN_GT) upto = call(o, FN_SUB, n, upto);
-    return sum_of(o, r, upto, bound_by(r) & ~(UINT64_C(1) << index));
+    return sum_of(o, r, upto, reduce_indices(r) & ~(UINT64_C(1) << index));
 }
 
 static bool pays_stored(const opt *o, const bexpr *r, const bexpr *of, const value *fill)
@@ -151,7 +151,7 @@ static bool pays_stored(const opt *o, const bexpr *r, const bexpr *of, const val
     const uint64_t inside = opt_indices(o->p, r->args[0]);
     const double all = cost_places(o, inside);
     const double stored = all * cost_density(o, of, fill);
-    return opt_pays(3 * stored + cost_places(o, inside & ~bound_by(r)), all);
+    return opt_pays(3 * stored + cost_places(o, inside & ~reduce_indices(r)), all);
 }
 
 stc_status rest_apart(opt *o, bexpr **at, bool *done)

@@ -259,10 +259,11 @@ static bool surely_some(const opt *o, uint64_t indices)
 static stc_status count(opt *o, bexpr **at, const product *x, bool *done)
 {
     const bexpr *r = *at;
-    const uint64_t counted = x->reduced & ~indices_of(x), rest = bound_by(r) & ~counted;
+    const uint64_t counted = x->reduced & ~indices_of(x),
+                   rest = reduce_indices(r) & ~counted;
     const bool once = reduce_flags(r) & FP_IDEMPOTENT;
     const int by = once || r->ufn ? -1 : fn_repeated(r->fn);
-    if (!counted || (counted & ~bound_by(r)) || (!once && by < 0)) return STC_OK;
+    if (!counted || (counted & ~reduce_indices(r)) || (!once && by < 0)) return STC_OK;
     for (uint64_t set = counted; set; set &= set - 1)
         if (!from_zero(&o->s->index[__builtin_ctzll(set)])) return STC_OK;
     /* of no values there is no term */
@@ -292,7 +293,7 @@ stc_status split(opt *o, bexpr **at, bool *done)
 {
     stc_status st = STC_OK;
     *done = false;
-    if (bound_by(*at) & ~opt_indices(o->p, (*at)->args[0])) {
+    if (reduce_indices(*at) & ~opt_indices(o->p, (*at)->args[0])) {
         product *x = arena_room(o->a, 1, sizeof *x);
         if (!x) return STC_ERR_MEMORY;
         if (factors_of(o, *at, x)) st = count(o, at, x, done);

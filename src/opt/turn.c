@@ -89,7 +89,7 @@ static bool any_sought(const program *p, const bexpr *e)
 
 static bool turns_rows(const program *p, const bexpr *e, uint64_t reduced)
 {
-    if (e->kind == B_REDUCE) reduced |= bound_by(e);
+    if (e->kind == B_REDUCE) reduced |= reduce_indices(e);
     if (lists_rows(p, e) || (reduced && (has_rows(p, e, reduced) || is_rough(p, e))))
         return true;
     for (int k = 0; k < e->nargs; k++)
@@ -243,7 +243,7 @@ static const bexpr *read_across(const program *p, const bstmt *s, const bexpr *r
     const uint64_t along = along_result(p, s);
     if (!along || r->kind != B_REDUCE || find_rows(p, r, along) || has_maps(p, r))
         return NULL;
-    return find_rows(p, r, ~(along | bound_by(r)));
+    return find_rows(p, r, ~(along | reduce_indices(r)));
 }
 
 static bool any_across(const program *p, const bstmt *s, const bexpr *e)

@@ -81,7 +81,6 @@ bool reach_matters(const plan *pl);
 stc_status reach_count(plan *pl, bexpr *r, cin *leaf, list *before);
 stc_status reach_apart(plan *pl, bexpr *r, const int *seq, int n, uint64_t bound,
                        list *out);
-uint64_t reduce_indices(const bexpr *e);
 /* A workspace over the result's levels from `first` on, -1: no memory. */
 int workspace_slot(builder *b, int first);
 /* Reads workspace w in order into the target. */

@@ -17,14 +17,6 @@ typedef struct pending {
 
 static stc_status reduce_nest(plan *pl, bexpr *r, uint64_t bound, list *out);
 
-uint64_t reduce_indices(const bexpr *e)
-{
-    uint64_t set = 0;
-    for (int k = 0; k < e->nindex; k++)
-        set |= UINT64_C(1) << e->indices[k];
-    return set;
-}
-
 /* The outermost reductions of e that have no temporary yet; waits: e may not be taken. */
 static int pending_reductions(bexpr *e, bool waits, pending *out, int n, int max)
 {

@@ -296,7 +296,6 @@ typedef struct plan {
     uint64_t dropped; /* … those that nothing has any more: modes that share a level */
     int naccess, group, ntemp;
     bool compares; /* indices are compared: ranges of loops may follow from it (range.c) */
-    vclass *temp_class;
     cin *root;
     bexpr *root_value;       /* the right side, in the target's type             */
     const bexpr *given_fill; /* a call that is the right side, if the fill is given */
@@ -516,6 +515,11 @@ uint64_t lattice_certain(const lattice_table *t, int bits);
 uint64_t lattice_never(const lattice_table *t, int bits);
 /* True if every producing mask has a bit of `drive`. */
 bool lattice_driven(const lattice_table *t, int bits, uint64_t drive);
+
+static inline const char *index_name(const plan *pl, int index)
+{
+    return pl->s->index[index].name;
+}
 
 /* print.c */
 void plan_print(const plan *pl, textbuf *out);

@@ -169,15 +169,6 @@ static stc_status sort_indices(plan *pl, const ast *c, way *w, uint64_t rest,
     return STC_OK;
 }
 
-static bexpr *reading(bexpr *e, int slot)
-{
-    if (e->kind == B_ACCESS && e->tensor == slot) return e;
-    bexpr *found = NULL;
-    for (int k = 0; k < e->nargs && !found; k++)
-        found = reading(e->args[k], slot);
-    return found;
-}
-
 /* ---- names on the consumer's side --------------------------------------------------- */
 
 static stc_status rename_subs(plan *pl, affine **sub, int order, int from, int to)
@@ -212,7 +203,7 @@ static stc_status rename_outer(plan *pl, int from, int to)
     stc_status st = STC_OK;
     for (int k = 0; k < pl->npre && !st; k++) {
         precomputed *p = &pl->pre[k];
-        if (!((p->outer >> from) & 1) || !reading(pl->s->value, p->slot)) continue;
+        if (!((p->outer >> from) & 1) || !expr_reading(pl->s->value, p->slot)) continue;
         p->outer ^= UINT64_C(1) << from | UINT64_C(1) << to;
         st = rename_index(pl, p->value, from, to);
     }
@@ -446,7 +437,7 @@ stc_status precompute_accesses(plan *pl)
                                           : pset_all();
         if (!p->space) return STC_ERR_MEMORY;
         w->fill = p->moved ? id : f.kind == FILL_KNOWN ? f.v : (value){0};
-        bexpr *read = reading(pl->s->value, p->slot);
+        bexpr *read = expr_reading(pl->s->value, p->slot);
         if (read) order_modes(pl, p, read);
         append_regions(pl, p, w);
         st = loops_check_space(pl, p->vars | p->moved, p->space, expr_uses(p->value));

@@ -14,17 +14,6 @@ static const char *name_of(const plan *pl, int slot)
     return t->name && t->name[0] ? t->name : t->role == ROLE_WORK ? "w" : "temp";
 }
 
-static void print_subs(const plan *pl, const affine *sub, int n, textbuf *out)
-{
-    for (int k = 0; k < n; k++) {
-        text_add(out, k ? "," : "(");
-        affine_print(&sub[k], pl->s->index, out);
-    }
-    if (n) text_add(out, ")");
-}
-
-static void print_expr(const plan *pl, const bexpr *e, textbuf *out);
-
 static void print_call(const plan *pl, const char *name, const char *symbol, const bexpr *e,
                        textbuf *out)
 {
@@ -32,12 +21,12 @@ static void print_call(const plan *pl, const char *name, const char *symbol, con
     text_add(out, "%s(", infix ? "" : symbol && e->nargs == 1 ? symbol : name);
     for (int k = 0; k < e->nargs; k++) {
         if (k) text_add(out, infix ? " %s " : ", ", symbol);
-        print_expr(pl, e->args[k], out);
+        expr_print(pl, e->args[k], out);
     }
     text_add(out, ")");
 }
 
-static void print_expr(const plan *pl, const bexpr *e, textbuf *out)
+void expr_print(const plan *pl, const bexpr *e, textbuf *out)
 {
     char number[96];
     switch (e->kind) {
@@ -47,10 +36,10 @@ static void print_expr(const plan *pl, const bexpr *e, textbuf *out)
         break;
     case B_ACCESS:
         text_add(out, "%s%s", e->pad ? "pad " : "", name_of(pl, e->tensor));
-        print_subs(pl, e->sub, pl->p->tensor[e->tensor].order, out);
+        subs_print(e->sub, pl->p->tensor[e->tensor].order, pl->s->index, out);
         break;
     case B_INDEX:
-        text_add(out, "%s", pl->s->index[e->index].name);
+        text_add(out, "%s", index_name(pl, e->index));
         break;
     case B_LOCAL:
         text_add(out, "local %d", e->index);
@@ -73,11 +62,6 @@ static void print_expr(const plan *pl, const bexpr *e, textbuf *out)
     }
 }
 
-void expr_print(const plan *pl, const bexpr *e, textbuf *out)
-{
-    print_expr(pl, e, out);
-}
-
 static void print_operands(const plan *pl, const cin *loop, textbuf *out)
 {
     const loop_info *info = loop->info;
@@ -87,8 +71,8 @@ static void print_operands(const plan *pl, const cin *loop, textbuf *out)
                                        [MERGE_KNOWN] = "given"};
     const char *sep = "   # ";
     if (info->pin.to) {
-        text_add(out, "%s%s = ", sep, pl->s->index[loop->index].name);
-        print_expr(pl, info->pin.to, out);
+        text_add(out, "%s%s = ", sep, index_name(pl, loop->index));
+        expr_print(pl, info->pin.to, out);
         sep = ", ";
     } else if (info->universe) {
         text_add(out, "%severy coordinate", sep);
@@ -116,13 +100,13 @@ static void print_sink(const plan *pl, const cin *c, textbuf *out)
 {
     const prog_tensor *t = &pl->p->tensor[c->target];
     text_add(out, "%s", name_of(pl, c->target));
-    print_subs(pl, c->sub, c->nsub, out);
+    subs_print(c->sub, c->nsub, pl->s->index, out);
     if (c->nsub > 1 && !format_is_plain(&t->fmt)) text_add(out, " by level");
     if (c->kind == CIN_STORE)
         text_add(out, " = ");
     else
         text_add(out, " %s= ", c->ufn ? c->ufn->name : fn_at(c->fn)->name);
-    print_expr(pl, c->value, out);
+    expr_print(pl, c->value, out);
     if (!c->reach) return;
     text_add(out, "   # where ");
     pset_print(pl, c->reach->set, out);
@@ -134,7 +118,7 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
         text_add(out, "%*s", 2 * depth, "");
         switch (c->kind) {
         case CIN_FORALL:
-            text_add(out, "for %s in ", pl->s->index[c->index].name);
+            text_add(out, "for %s in ", index_name(pl, c->index));
             pset_print(pl, c->space, out);
             if (c->info) print_operands(pl, c, out);
             text_add(out, c->since ? ", from where it was\n" : "\n");
@@ -146,7 +130,7 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
             break;
         case CIN_REDUCE:
             text_add(out, "t%d %s= ", c->temp, c->ufn ? c->ufn->name : fn_at(c->fn)->name);
-            print_expr(pl, c->value, out);
+            expr_print(pl, c->value, out);
             if (c->stops) text_add(out, ", and the loop ends once there is one");
             break;
         case CIN_REST:
@@ -161,16 +145,16 @@ static void print_list(const plan *pl, const cin *c, int depth, textbuf *out)
             continue;
         case CIN_WHEN:
             text_add(out, "if ");
-            print_expr(pl, c->value, out);
+            expr_print(pl, c->value, out);
             text_add(out, ":\n");
             print_list(pl, c->body, depth + 1, out);
             continue;
         case CIN_ONLY:
             text_add(out, "only if ");
-            print_expr(pl, c->value, out);
+            expr_print(pl, c->value, out);
             break;
         case CIN_SINCE:
-            text_add(out, "%s begins", pl->s->index[c->index].name);
+            text_add(out, "%s begins", index_name(pl, c->index));
             break;
         case CIN_BEGIN:
             text_add(out, "begin %s", name_of(pl, c->target));
@@ -239,7 +223,7 @@ void lattice_print(const plan *pl, const cin *c, textbuf *out)
     for (; c; c = c->next) {
         if (c->kind == CIN_LAZY || c->kind == CIN_WHEN) lattice_print(pl, c->body, out);
         if (c->kind != CIN_FORALL || !c->info) continue;
-        text_add(out, "loop %s over ", pl->s->index[c->index].name);
+        text_add(out, "loop %s over ", index_name(pl, c->index));
         pset_print(pl, c->space, out);
         print_operands(pl, c, out);
         text_add(out, "\n");

@@ -22,11 +22,6 @@
 
 enum { BLOCK_MAX = INT32_MAX };
 
-static const char *index_name(const plan *pl, int i)
-{
-    return pl->s->index[i].name;
-}
-
 static int order_of(const plan *pl, const relation *r)
 {
     return pl->p->tensor[r->access->tensor].order;
@@ -478,14 +473,6 @@ static stc_status derive_stored(plan *pl, relation *r)
     return st || !mapped ? st : native_derive_modes(pl, r);
 }
 
-static bool reads_tensor(const bexpr *e, int slot)
-{
-    bool found = e->kind == B_ACCESS && e->tensor == slot;
-    for (int k = 0; k < e->nargs && !found; k++)
-        found = reads_tensor(e->args[k], slot);
-    return found;
-}
-
 /* Down from e to the one access of that tensor, as a factor of what is added up: *sums has
  * the indices of the sums around it. False: it isn't so, or there are several. */
 static bool adds_up(const bexpr *e, int slot, uint64_t *sums)
@@ -493,7 +480,7 @@ static bool adds_up(const bexpr *e, int slot, uint64_t *sums)
     int with = 0, in = -1;
     if (e->kind == B_ACCESS) return e->tensor == slot;
     for (int k = 0; k < e->nargs; k++)
-        if (reads_tensor(e->args[k], slot)) {
+        if (expr_reading(e->args[k], slot)) {
             with++;
             in = k;
         }

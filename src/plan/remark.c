@@ -8,11 +8,6 @@
 #include "build.h"
 #include "../../vm/code/policies.h"
 
-static const char *index_name(const plan *pl, int i)
-{
-    return pl->s->index[i].name;
-}
-
 static const char *target_name(const plan *pl)
 {
     return pl->p->tensor[pl->s->target].name;

@@ -16,11 +16,6 @@ typedef struct path {
     uint32_t made; /* precomputed workspaces that are there by now          */
 } path;
 
-static const char *loop_name(const plan *pl, int index)
-{
-    return pl->s->index[index].name;
-}
-
 static int on_path(const path *p, int index)
 {
     for (int k = 0; k < p->n; k++)
@@ -37,8 +32,8 @@ static stc_status check_rank(const path *p, int index)
             return schedule_fail(pl,
                                  "the loop over %s would have to be inside that over %s, "
                                  "but what is computed there needs %s first",
-                                 loop_name(pl, p->loop[k]), loop_name(pl, index),
-                                 loop_name(pl, p->loop[k]));
+                                 index_name(pl, p->loop[k]), index_name(pl, index),
+                                 index_name(pl, p->loop[k]));
     return STC_OK;
 }
 
@@ -57,7 +52,7 @@ static stc_status check_pairs(path *p, int index)
         if (apart || inverse)
             return command_fail(
                 pl, r->at, "fuse: the loop over %s can't run right inside that over %s",
-                loop_name(pl, inner), loop_name(pl, outer));
+                index_name(pl, inner), index_name(pl, outer));
     }
     return STC_OK;
 }
@@ -70,7 +65,7 @@ static stc_status check_shared(const path *p, int index)
     return command_fail(pl, pl->schedule.shared_at,
                         "parallelize: the loop over %s runs inside that over %s, and "
                         "threads share outermost loops",
-                        loop_name(pl, index), loop_name(pl, p->loop[0]));
+                        index_name(pl, index), index_name(pl, p->loop[0]));
 }
 
 static bool drains(const plan *pl, const cin *loop)
@@ -100,7 +95,7 @@ static stc_status check_made(const path *p, const cin *loop)
                 pl, pl->pre[k].at,
                 "precompute: the loop over %s would have to be outside of one "
                 "that reads %s",
-                loop_name(pl, __builtin_ctzll(pl->pre[k].outer)),
+                index_name(pl, __builtin_ctzll(pl->pre[k].outer)),
                 pl->p->tensor[pl->pre[k].slot].name);
     return STC_OK;
 }
@@ -148,9 +143,9 @@ static stc_status check_used(const path *p)
         if (r->kind == REL_FUSE)
             return command_fail(
                 p->pl, r->at, "fuse: %s and %s aren't loops of the same nest",
-                loop_name(p->pl, r->parent[0]), loop_name(p->pl, r->parent[1]));
+                index_name(p->pl, r->parent[0]), index_name(p->pl, r->parent[1]));
         return command_fail(p->pl, r->at, "%s: there is no loop over %s", r->at->name,
-                            loop_name(p->pl, r->parent[0]));
+                            index_name(p->pl, r->parent[0]));
     }
     return STC_OK;
 }

@@ -6,8 +6,6 @@
  */
 #include "session.h"
 
-#include <string.h>
-
 /* Nothing but numbers and operators on them. */
 static bool is_number(const ast *e)
 {

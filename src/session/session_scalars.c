@@ -70,14 +70,6 @@ static ast *new_node(walk *w, const ast *e, ast_kind kind, int count)
     return n;
 }
 
-static bool reduces(const ast *e)
-{
-    if (!e || e->kind == N_REDUCE) return e != NULL;
-    for (int i = 0; i < e->count; i++)
-        if (reduces(e->child[i])) return true;
-    return false;
-}
-
 /* An integer whose value is still to come: it is noted in the list. In a subscript its sign
  * stands before it. */
 static ast *place(walk *w, const ast *e, bool apart)
@@ -147,7 +139,8 @@ static const ast *look_subscript(walk *w, const around *in, const ast *e, bool w
         names_scalar(w, e->child[0]->name))
         return as_slice(w, in, e);
     if (is_number(e)) return e;
-    if (is_scalar(w, in, NULL, e)) return whole && !reduces(e) ? e : place(w, e, true);
+    if (is_scalar(w, in, NULL, e))
+        return whole && !ast_reduction(e) ? e : place(w, e, true);
     if (e->kind != N_UNARY && e->kind != N_BINARY) return e;
     for (int i = 0; i < e->count; i++)
         if (!put(w, e, &copy, i, look_subscript(w, in, e->child[i], false))) return NULL;

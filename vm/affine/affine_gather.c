@@ -219,10 +219,7 @@ static stc_status add_line(machine *mc, const gather *g, gather_adder *add,
                : add_by_search(mc, g, add, &r, in, n))
         return mc->cx->diag.status;
     a->rounds += n;
-    if (a->rounds < SUPER_POLL) return STC_OK;
-    const int64_t rounds = a->rounds;
-    a->rounds = 0;
-    return machine_count(mc, rounds);
+    return super_poll(mc, &a->rounds);
 }
 
 /* ---- a run -------------------------------------------------------------------------- */

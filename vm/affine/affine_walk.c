@@ -48,14 +48,6 @@ static int64_t most(const affine *a, int l, const int64_t *at)
     return at[a->level[l].line] + a->window[l].max;
 }
 
-static stc_status poll(machine *mc, affine *a)
-{
-    if (a->rounds < SUPER_POLL) return STC_OK;
-    const int64_t n = a->rounds;
-    a->rounds = 0;
-    return machine_count(mc, n);
-}
-
 static stc_status walk_range(machine *mc, affine *a, int l, const int64_t *at,
                              int64_t parent)
 {
@@ -67,7 +59,7 @@ static stc_status walk_range(machine *mc, affine *a, int l, const int64_t *at,
         a->rounds++;
         if (coordinate(mc, a, l, at, x, p, p + 1)) return mc->cx->diag.status;
     }
-    return poll(mc, a);
+    return super_poll(mc, &a->rounds);
 }
 
 /* The last level's entries, some at a time. */
@@ -83,7 +75,7 @@ static stc_status walk_fiber(machine *mc, affine *a, const int64_t *at, int64_t 
             return mc->cx->diag.status;
         a->fiber(a, at, begin, next);
         if (a->room.mark) affine_room_mark(a, at, begin, next);
-        if (poll(mc, a)) return mc->cx->diag.status;
+        if (super_poll(mc, &a->rounds)) return mc->cx->diag.status;
     }
     return STC_OK;
 }
@@ -96,7 +88,7 @@ static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
     if (l == a->nlevel) {
         for (; begin < end; begin++)
             a->entry(a, at, begin);
-        return poll(mc, a);
+        return super_poll(mc, &a->rounds);
     }
     if (!lv->walked) return walk_range(mc, a, l, at, begin);
     machine_saw(mc, SEEN_FIBERS, 1);
@@ -106,7 +98,8 @@ static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
     if (lv->ordered && begin < end && affine_coord(lv, begin) < first)
         begin = coord_search(lv->crd, lv->width, lv->stride, begin, end, first);
     a->rounds++;
-    if (begin == end || (lv->ordered && affine_coord(lv, begin) > last)) return poll(mc, a);
+    if (begin == end || (lv->ordered && affine_coord(lv, begin) > last))
+        return super_poll(mc, &a->rounds);
     if (a->fiber && l + 1 == a->nlevel) return walk_fiber(mc, a, at, begin, end);
     for (int64_t p = begin, next; p < end; p = next) {
         const int64_t x = affine_coord(lv, p);
@@ -117,7 +110,7 @@ static stc_status walk_level(machine *mc, affine *a, int l, const int64_t *at,
         if (x < first || x > last) continue;
         if (coordinate(mc, a, l, at, x, p, next)) return mc->cx->diag.status;
     }
-    return poll(mc, a);
+    return super_poll(mc, &a->rounds);
 }
 
 stc_status affine_walk(machine *mc, affine *a)

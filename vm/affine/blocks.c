@@ -320,15 +320,6 @@ LOOPS(I64, FN_ADD_I64, FN_MUL_I64)
 
 static stc_status walk_from(walk *w, int l, int64_t parent, const int64_t *at);
 
-/* What kernels did, now and then. */
-static stc_status count_rounds(walk *w)
-{
-    const int64_t n = w->rounds;
-    if (n < SUPER_POLL) return STC_OK;
-    w->rounds = 0;
-    return machine_count(w->mc, n);
-}
-
 static stc_status walk_coords(walk *w, int l, int64_t parent, const int64_t *at)
 {
     const walk_step *s = &w->step[l];
@@ -388,7 +379,7 @@ static stc_status walk_span(walk *w, int l, int64_t parent, int64_t above,
         if (x == sure && x < end) {
             w->row(w, s, x, end, first + x, at);
             x = end - 1;
-            if (count_rounds(w)) return w->mc->cx->diag.status;
+            if (super_poll(w->mc, &w->rounds)) return w->mc->cx->diag.status;
             continue;
         }
         move(w, s, x, at, to);
@@ -412,7 +403,7 @@ static stc_status walk_from(walk *w, int l, int64_t parent, const int64_t *at)
         if (w->block == l) machine_saw(w->mc, SEEN_BLOCKS, e - p);
         if (p == e) return STC_OK;
         w->fiber(w, at, p, e);
-        return count_rounds(w);
+        return super_poll(w->mc, &w->rounds);
     }
     if (s->way == WAY_COORDS) return walk_coords(w, l, parent, at);
     const int64_t above = s->way == WAY_VIEW ? affine_coord(s[-1].lv, parent) : 0;

@@ -7,7 +7,6 @@
 #include "build.h"
 #include "policies.h"
 #include "text.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,7 +17,6 @@
  * it moves, one where all levels above stand on a coordinate.
  */
 #include "subsect.h"
-#include <stdlib.h>
 
 static const level_kind subsection;
 

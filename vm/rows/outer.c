@@ -128,14 +128,6 @@ static bool pays(const machine *mc, const outer *o)
 
 static stc_status body(machine *mc, outer *o, int from, int end, const uint8_t *in);
 
-stc_status outer_polled(machine *mc, outer *o)
-{
-    if (o->rounds < SUPER_POLL) return STC_OK;
-    const int64_t n = o->rounds;
-    o->rounds = 0;
-    return machine_count(mc, n);
-}
-
 /* The loop of op k, whose rounds are of all lanes in `in`. */
 static stc_status rounds(machine *mc, outer *o, int k, const uint8_t *in)
 {
@@ -159,7 +151,7 @@ static stc_status rounds(machine *mc, outer *o, int k, const uint8_t *in)
             st = outer_replay(mc, o, l->hi - 1 - i, &done);
             i += done;
         }
-        if (st || (outer_polled(mc, o))) return st ? st : mc->cx->diag.status;
+        if (st || super_poll(mc, &o->rounds)) return st ? st : mc->cx->diag.status;
     }
     return STC_OK;
 }
@@ -176,7 +168,7 @@ static stc_status lanes(machine *mc, outer *o, int k)
         if (!outer_visits(o, o->lane, NULL, &visited)) continue;
         const stc_status st = body(mc, o, k + 1, o->op[k].end, visited);
         outer_forget(o);
-        if (st || (outer_polled(mc, o))) return st ? st : mc->cx->diag.status;
+        if (st || super_poll(mc, &o->rounds)) return st ? st : mc->cx->diag.status;
     }
     o->x = 0; /* a lane, for the loops around: they visit all or none */
     o->n = 1;

@@ -303,9 +303,6 @@ void outer_record_store(outer *o, const outer_op *store);
 /* Rows after the recorded one, at most so many; *done: so many were. */
 stc_status outer_replay(machine *mc, outer *o, int64_t most, int64_t *done);
 
-/* outer.c: counts rounds now and then, and hears who wants it to stop. */
-stc_status outer_polled(machine *mc, outer *o);
-
 /* outer_lane.c: n elements, `by` apart, from vals[at] on; columns of a class. */
 void outer_load(stc_type t, void *out, const void *vals, int64_t at, int64_t by, int n);
 /* Bytes in[0], in[by], … */

@@ -209,7 +209,7 @@ stc_status outer_replay(machine *mc, outer *o, int64_t most, int64_t *done)
         if (st) break;
         ++*done;
         o->rounds += o->row_rounds;
-        st = outer_polled(mc, o);
+        st = super_poll(mc, &o->rounds);
         if (st) break;
     }
     if (st == SUPER_REPLAY) st = STC_OK; /* the next row is done as ever */

@@ -10,7 +10,6 @@
 #include "../threads/parallel.h"
 #include "../work/ws.h"
 #include "keep.h"
-#include <stdio.h>
 #include <string.h>
 
 /* How many rounds may pass between two looks at limits and interrupts. */

@@ -76,14 +76,14 @@ static inline bool types_wrap_alike(stc_type a, stc_type b)
            b != STC_BOOL && type_size(a) == type_size(b);
 }
 
-/* Work that long handlers do between two looks at limits and interrupts. */
+/* Work that long handlers do between two looks at limits and interrupts; such a look. */
 enum { SUPER_POLL = 1 << 16 };
 
-static inline stc_status super_poll(machine *mc, nest *ns)
+static inline stc_status super_poll(machine *mc, int64_t *rounds)
 {
-    if (ns->rounds < SUPER_POLL) return STC_OK;
-    const int64_t n = ns->rounds;
-    ns->rounds = 0;
+    const int64_t n = *rounds;
+    if (n < SUPER_POLL) return STC_OK;
+    *rounds = 0;
     return machine_count(mc, n);
 }
 

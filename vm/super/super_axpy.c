@@ -87,7 +87,7 @@ SCATTERS(64)
         } else {                                                                           \
             scatter_lanes_##TYPE##_##B##_##W(ns, to, ns->load[0].vals, ns->walk[0].step);  \
         }                                                                                  \
-        return super_poll(mc, ns);                                                         \
+        return super_poll(mc, &ns->rounds);                                                \
     }
 
 /* ---- sums into each lane's place -------------------------------------------------- */
@@ -182,7 +182,7 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
         const nest_load *own = a->walk >= 0 ? a : b, *by = a->walk >= 0 ? b : a;           \
         if (!into_steps_##TYPE##_##B##_##W(ns, row, own, by))                              \
             into_lanes_##TYPE##_##B##_##W(ns, row, own, by);                               \
-        return super_poll(mc, ns);                                                         \
+        return super_poll(mc, &ns->rounds);                                                \
     }
 
 #include "super_instances.h"

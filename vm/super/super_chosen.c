@@ -130,7 +130,7 @@ ALIKE(32)
         num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
         if (chosen_alike_##W(ns)) {                                                        \
             chosen_plain_##TYPE##_##B##_##W(ns, out);                                      \
-            return super_poll(mc, ns);                                                     \
+            return super_poll(mc, &ns->rounds);                                            \
         }                                                                                  \
         for (int k = 0; k < ns->o.n; k++) {                                                \
             const num_##TYPE none = LANE_VALUE(num_##TYPE, ns, ns->scalar[0], k);          \
@@ -143,7 +143,7 @@ ALIKE(32)
             nest_tell(ns, k, p < e);                                                       \
             ns->rounds += e - p;                                                           \
         }                                                                                  \
-        return super_poll(mc, ns);                                                         \
+        return super_poll(mc, &ns->rounds);                                                \
     }
 
 #include "super_instances.h"

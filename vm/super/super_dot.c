@@ -218,7 +218,7 @@ static bool is_plain(const nest *ns, nest_load *const *by, int nx)
         }                                                                                  \
         ns->rounds += rounds;                                                              \
         if (ns->told) tell_fibers_##W(ns);                                                 \
-        return super_poll(mc, ns);                                                         \
+        return super_poll(mc, &ns->rounds);                                                \
     }
 
 /* How many coordinates are looked for at once. */
@@ -312,7 +312,7 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
             ns->rounds += p;                                                               \
             out[k] = sum;                                                                  \
         }                                                                                  \
-        return super_poll(mc, ns);                                                         \
+        return super_poll(mc, &ns->rounds);                                                \
     }
 
 #define INSTANCE_dot_fiber(TYPE, B, W)                                                     \
@@ -343,7 +343,7 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
             if (ns->told) tell_all_##W(ns);                                                \
             ns->rounds += nx ? plain_##TYPE##_##B##_##W(ns, own->vals, x, init, out, 1)    \
                              : plain_##TYPE##_##B##_##W(ns, own->vals, x, init, out, 0);   \
-            return super_poll(mc, ns);                                                     \
+            return super_poll(mc, &ns->rounds);                                            \
         }                                                                                  \
         if (nx == 0) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0);                 \
         if (nx == 1) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1);                 \
@@ -429,7 +429,7 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
         } else {                                                                           \
             all_ranges_##TYPE##_##B(ns, out);                                              \
         }                                                                                  \
-        return super_poll(mc, ns);                                                         \
+        return super_poll(mc, &ns->rounds);                                                \
     }
 
 #include "super_instances.h"

@@ -320,7 +320,7 @@ static stc_status merge_end(machine *mc, nest *ns, const row_places *rp,
     if (room->pos + n > t->nvals) t->nvals = room->pos + n;
     rp->r->stores += (uint64_t)n;
     rp->r->lev[ns->in.place[ns->in.sink[0].b].level].parent = parents - 1;
-    return super_poll(mc, ns);
+    return super_poll(mc, &ns->rounds);
 }
 
 #define INSTANCE_merge_fibers(TYPE, B, W)                                                  \

@@ -212,7 +212,7 @@ SIFT(64)
         }                                                                                  \
         marks_clear_##W(ns, &mk);                                                          \
         ns->rounds += rounds;                                                              \
-        return super_poll(mc, ns);                                                         \
+        return super_poll(mc, &ns->rounds);                                                \
     }
 
 #include "super_instances.h"
