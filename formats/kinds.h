@@ -161,6 +161,9 @@ stc_status segments_unique(ctx *cx, const level *lv, int64_t parents);
 /* Edges of levels all of whose places are there beforehand (bytemap, slots): which parent a
  * place is below follows from where it is. */
 stc_status places_edges(ctx *cx, level *lv, int64_t parent);
+/* The view of kinds whose fibers no array shows as they are: free slots stand between
+ * others, an offset needs two ancestors. */
+void no_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v);
 
 /* Levels whose intervals cover their fibers (rle, lz77): as the functions of a kind.
  * until: the open fiber is covered up to coordinate i; fibers: those of parents before

@@ -226,6 +226,13 @@ stc_status refuse_append(ctx *cx, const level *lv, int64_t i, int64_t last)
                 (long long)i, (long long)last);
 }
 
+void no_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v)
+{
+    (void)parent;
+    (void)parent_coord;
+    *v = (fiber_view){.shape = VIEW_NONE, .lo = lv->base, .hi = lv->base + lv->extent};
+}
+
 stc_status places_edges(ctx *cx, level *lv, int64_t parent)
 {
     (void)cx;

@@ -120,19 +120,6 @@ static int64_t host_locate_many(const level *lv, int64_t parent, const void *crd
     return count;
 }
 
-static void host_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v)
-{
-    (void)parent;
-    (void)parent_coord;
-    *v = (fiber_view){.shape = VIEW_NONE, .lo = lv->base, .hi = lv->base + lv->extent};
-}
-
-static int64_t host_size(const level *lv, int64_t parents)
-{
-    (void)lv;
-    return parents == 0 ? 0 : NONE;
-}
-
 /* ---- assembly and checks ------------------------------------------------------------- */
 
 static stc_status settled(ctx *cx, level *lv, const stc_level *view, stc_status st)
@@ -284,8 +271,8 @@ stc_status level_kind_register(ctx *cx, const stc_level_kind *kind)
         .seek = host_seek,
         .locate = kind->locate ? host_locate : NULL,
         .locate_many = kind->locate ? host_locate_many : NULL,
-        .view = host_view,
-        .size = host_size,
+        .view = no_view,
+        .size = segments_size,
         .pack = host_pack,
         .check = host_check,
     };

@@ -13,14 +13,6 @@
  */
 #include "lz77.h"
 
-static void lz77_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v)
-{
-    (void)lv;
-    (void)parent;
-    (void)parent_coord;
-    *v = (fiber_view){.shape = VIEW_NONE};
-}
-
 static void lz77_table(const level *lv, fiber_table *out)
 {
     const index_array *crd = &lv->a[STC_CRD], *aux = &lv->a[STC_AUX];
@@ -362,7 +354,7 @@ const level_kind level_lz77 = {
     .open = cover_open,
     .next = cover_step,
     .seek = cover_seek,
-    .view = lz77_view,
+    .view = no_view,
     .table = lz77_table,
     .size = cover_size,
     .append_init = lz77_init,

@@ -46,15 +46,6 @@ static void offset_locate(cursor *c, const level *lv, const cursor *up, int64_t 
     cursor_place(c, lv, up, i, found ? up->at : NONE);
 }
 
-static void offset_view(const level *lv, int64_t parent, int64_t parent_coord,
-                        fiber_view *v)
-{
-    (void)lv;
-    (void)parent;
-    (void)parent_coord;
-    *v = (fiber_view){.shape = VIEW_NONE}; /* needs two ancestors */
-}
-
 static stc_status offset_pack(ctx *cx, level *lv, pack_in *in)
 {
     (void)cx;
@@ -77,7 +68,7 @@ const level_kind level_offset = {
     .open = offset_open,
     .next = cursor_used_up,
     .locate = offset_locate,
-    .view = offset_view,
+    .view = no_view,
     .size = chain_size,
     .pack = offset_pack,
     .check = offset_check,

@@ -126,14 +126,6 @@ static void slots_unput(level *lv, int64_t pos)
     index_set(&lv->a[STC_CRD], pos, unlabeled(lv));
 }
 
-/* Slots that are free stand between the others. */
-static void slots_view(const level *lv, int64_t parent, int64_t parent_coord, fiber_view *v)
-{
-    (void)parent;
-    (void)parent_coord;
-    *v = (fiber_view){.shape = VIEW_NONE, .lo = lv->base, .hi = lv->base + lv->extent};
-}
-
 static void slots_table(const level *lv, fiber_table *out)
 {
     const index_array *crd = &lv->a[STC_CRD];
@@ -335,7 +327,7 @@ const level_kind level_slots = {
     .locate_many = slots_locate_many,
     .put = slots_put,
     .unput = slots_unput,
-    .view = slots_view,
+    .view = no_view,
     .table = slots_table,
     .size = slots_size,
     .append_init = slots_init,

@@ -200,6 +200,11 @@ int cmd_repl(cli *c, const args *a);
 /* Shared by eval and run: writes or prints one result; save gets the time of
  * writing added. */
 int output_write(cli *c, const stc_tensor *t, const char *path, double *save);
+/* Does that with the operands after the first one and what -o says. */
+typedef int operands_job(cli *c, const args *a, const spec *specs, int n, const output *o);
+int on_operands(cli *c, const args *a, spec_kind kind, operands_job *job);
+/* Writes what a call gave as a text, or its error. */
+int put_text(cli *c, stc_status st, char *text, FILE *out);
 /* The -o FILE of build and asm: the one there has to be. */
 int output_file(const args *a, const char **path);
 

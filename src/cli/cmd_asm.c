@@ -7,16 +7,11 @@
 int cmd_dump(cli *c, const args *a)
 {
     stc_program *p;
-    char *text;
-    int status = STATUS_OK;
+    char *text = NULL;
     if (stc_program_load(c->machine, a->operand[0], &p) != STC_OK)
         return report_error(c, 0);
-    if (stc_program_dump(p, &text) != STC_OK) {
-        status = report_error(c, 0);
-    } else {
-        fputs(text, stdout);
-        stc_text_free(c->machine, text);
-    }
+    const stc_status st = stc_program_dump(p, &text);
+    const int status = put_text(c, st, text, stdout);
     stc_program_free(p);
     return status;
 }

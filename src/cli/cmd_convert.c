@@ -6,24 +6,30 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Reads a data file in a format and a type, as `what` says: NULL: what it has. */
+static int open_data(cli *c, const char *path, const char *what, stc_tensor **t)
+{
+    const char *format = NULL;
+    int type = -1, status = STATUS_OK;
+    if (!path_known(path, false)) return path_refused(path);
+    char *text = what ? xstrndup(what, strlen(what)) : NULL;
+    if (text) status = spec_format(text, &format, &type);
+    if (status == STATUS_OK &&
+        stc_tensor_read(c->machine, path, format, type, NULL, t) != STC_OK)
+        status = report_error(c, 0);
+    free(text);
+    if (status == STATUS_OK) progress_end(&c->progress);
+    return status;
+}
+
 int cmd_convert(cli *c, const args *a)
 {
     stc_tensor *t;
-    const char *format = NULL;
-    char *text = NULL;
-    int type = -1, status = STATUS_OK;
     for (int i = 0; i < 2; i++)
         if (!path_known(a->operand[i], i)) return path_refused(a->operand[i]);
-    if (a->operands > 2) {
-        text = xstrndup(a->operand[2], strlen(a->operand[2]));
-        status = spec_format(text, &format, &type);
-    }
     stc_times times = {0};
     const double start = now_us();
-    if (status == STATUS_OK &&
-        stc_tensor_read(c->machine, a->operand[0], format, type, NULL, &t) != STC_OK)
-        status = report_error(c, 0);
-    free(text);
+    int status = open_data(c, a->operand[0], a->operands > 2 ? a->operand[2] : NULL, &t);
     if (status != STATUS_OK) return status;
     times.load = now_us() - start;
     status = output_write(c, t, a->operand[1], &times.save);
@@ -55,18 +61,11 @@ static int info_program(cli *c, const char *path)
 
 int cmd_info(cli *c, const args *a)
 {
-    const char *path = a->operand[0], *format = NULL;
+    const char *path = a->operand[0];
     const size_t n = strlen(path);
     stc_tensor *t;
-    int type = -1;
     if (n > 4 && !strcmp(path + n - 4, ".stb")) return info_program(c, path);
-    if (!path_known(path, false)) return path_refused(path);
-    char *text = a->operands > 1 ? xstrndup(a->operand[1], strlen(a->operand[1])) : NULL;
-    int status = text ? spec_format(text, &format, &type) : STATUS_OK;
-    if (status == STATUS_OK &&
-        stc_tensor_read(c->machine, path, format, type, NULL, &t) != STC_OK)
-        status = report_error(c, 0);
-    free(text);
+    int status = open_data(c, path, a->operands > 1 ? a->operand[1] : NULL, &t);
     if (status != STATUS_OK) return status;
     if (stc_tensor_check(t) != STC_OK) status = report_error(c, 0);
     progress_end(&c->progress);
@@ -91,12 +90,9 @@ int cmd_head(cli *c, const args *a)
             return usage_error("head takes a number of entries from 1, not '%s'",
                                a->operand[1]);
     }
-    if (!path_known(path, false)) return path_refused(path);
-    if (stc_tensor_read(c->machine, path, NULL, -1, NULL, &t) != STC_OK)
-        return report_error(c, 0);
-    progress_end(&c->progress);
-    const int status =
-        stc_tensor_print(t, stdout, n) == STC_OK ? STATUS_OK : report_error(c, 0);
+    int status = open_data(c, path, NULL, &t);
+    if (status != STATUS_OK) return status;
+    if (stc_tensor_print(t, stdout, n) != STC_OK) status = report_error(c, 0);
     stc_tensor_free(t);
     return status;
 }
@@ -132,10 +128,9 @@ int cmd_spy(cli *c, const args *a)
     if (a->outs > 1) return usage_error("spy draws one picture, and takes one -o");
     if (path && (n < 5 || strcmp(path + n - 4, ".pgm") != 0))
         return usage_error("'%s' has to end in .pgm", path);
-    if (stc_tensor_read(c->machine, a->operand[0], NULL, -1, NULL, &t) != STC_OK)
-        return report_error(c, 0);
-    progress_end(&c->progress);
-    const int status = path ? spy_write(c, t, path) : spy_print(c, t);
+    int status = open_data(c, a->operand[0], NULL, &t);
+    if (status != STATUS_OK) return status;
+    status = path ? spy_write(c, t, path) : spy_print(c, t);
     stc_tensor_free(t);
     return status;
 }

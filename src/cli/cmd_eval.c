@@ -15,15 +15,23 @@ int output_write(cli *c, const stc_tensor *t, const char *path, double *save)
     return STATUS_OK;
 }
 
+int put_text(cli *c, stc_status st, char *text, FILE *out)
+{
+    if (st != STC_OK) return report_error(c, 0);
+    fputs(text, out);
+    stc_text_free(c->machine, text);
+    return STATUS_OK;
+}
+
 /* What --time and --profile ask for, after everything else. */
 static int report_session(cli *c, const stc_session *s, double save)
 {
     if (c->opt.profile) {
-        char *text;
-        if (stc_session_profile(s, &text) != STC_OK) return report_error(c, 0);
+        char *text = NULL;
+        const stc_status st = stc_session_profile(s, &text);
         fflush(stdout);
-        fputs(text, stderr);
-        stc_text_free(c->machine, text);
+        const int status = put_text(c, st, text, stderr);
+        if (status != STATUS_OK) return status;
     }
     if (c->opt.time) {
         stc_times t = session_times(s);
@@ -50,8 +58,8 @@ static int write_results(cli *c, const stc_session *s, const output *o, int coun
     return STATUS_OK;
 }
 
-static int eval_in(cli *c, stc_session *s, const char *text, const spec *specs, int n,
-                   const output *outs, int nouts)
+static int eval_in(cli *c, stc_session *s, const args *a, const spec *specs, int n,
+                   const output *outs)
 {
     double save = 0;
     stc_session_output(s, stdout);
@@ -60,11 +68,11 @@ static int eval_in(cli *c, stc_session *s, const char *text, const spec *specs, 
     for (int i = 0; i < n; i++)
         if (stc_session_put_source(s, specs[i].name, &specs[i].source) != STC_OK)
             return report_error(c, 0);
-    const stc_status done = stc_session_exec(s, text, "eval");
+    const stc_status done = stc_session_exec(s, a->operand[0], "eval");
     report_notes(c, 0);
     if (done != STC_OK) return report_error(c, 0);
     progress_end(&c->progress);
-    const int status = write_results(c, s, outs, nouts, &save);
+    const int status = write_results(c, s, outs, a->outs, &save);
     if (status != STATUS_OK) return status;
     const char *unused = stc_session_unused(s);
     if (unused)
@@ -75,25 +83,33 @@ static int eval_in(cli *c, stc_session *s, const char *text, const spec *specs, 
     return report_session(c, s, save);
 }
 
-int cmd_eval(cli *c, const args *a)
+int on_operands(cli *c, const args *a, spec_kind kind, operands_job *job)
 {
     spec *specs;
     output *outs;
-    int n, status = specs_parse(a, 1, SPEC_SOURCE, &specs, &n);
+    int n, status = specs_parse(a, 1, kind, &specs, &n);
     if (status != STATUS_OK) return status;
     status = outputs_parse(a, &outs);
     if (status == STATUS_OK) {
-        stc_session *s;
-        if (stc_session_open(c->machine, &s) == STC_OK) {
-            status = eval_in(c, s, a->operand[0], specs, n, outs, a->outs);
-            stc_session_close(s);
-        } else {
-            status = report_error(c, 0);
-        }
+        status = job(c, a, specs, n, outs);
         outputs_free(outs, a->outs);
     }
     specs_free(specs, n);
     return status;
+}
+
+static int eval_on(cli *c, const args *a, const spec *specs, int n, const output *outs)
+{
+    stc_session *s;
+    if (stc_session_open(c->machine, &s) != STC_OK) return report_error(c, 0);
+    const int status = eval_in(c, s, a, specs, n, outs);
+    stc_session_close(s);
+    return status;
+}
+
+int cmd_eval(cli *c, const args *a)
+{
+    return on_operands(c, a, SPEC_SOURCE, eval_on);
 }
 
 int cmd_script(cli *c, const args *a)

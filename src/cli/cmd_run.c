@@ -65,11 +65,11 @@ static int report_program(cli *c, const stc_program *p, double load, double midd
                           double save)
 {
     if (c->opt.profile) {
-        char *text;
-        if (stc_program_profile(p, &text) != STC_OK) return report_error(c, 0);
+        char *text = NULL;
+        const stc_status st = stc_program_profile(p, &text);
         fflush(stdout);
-        fputs(text, stderr);
-        stc_text_free(c->machine, text);
+        const int status = put_text(c, st, text, stderr);
+        if (status != STATUS_OK) return status;
     }
     if (c->opt.time) {
         stc_times t = program_times(p);
@@ -103,15 +103,5 @@ static int run_on(cli *c, const args *a, const spec *specs, int n, const output 
 
 int cmd_run(cli *c, const args *a)
 {
-    spec *specs;
-    output *outs;
-    int n, status = specs_parse(a, 1, SPEC_BOUND, &specs, &n);
-    if (status != STATUS_OK) return status;
-    status = outputs_parse(a, &outs);
-    if (status == STATUS_OK) {
-        status = run_on(c, a, specs, n, outs);
-        outputs_free(outs, a->outs);
-    }
-    specs_free(specs, n);
-    return status;
+    return on_operands(c, a, SPEC_BOUND, run_on);
 }

@@ -28,8 +28,9 @@ static void put_value(csv_writer *w, value v)
 }
 
 /* With the number of entries behind the type, which shows that a file was cut short. */
-static void put_heading(csv_writer *w, int64_t n)
+static void put_heading(void *context, int64_t n)
 {
+    csv_writer *const w = context;
     const tensor *t = w->t;
     for (int k = 0; k < t->order; k++)
         output_text(&w->o, "%c:%lld%c", "ijklmnopqrstuvwx"[k], (long long)t -> shape[k],
@@ -59,37 +60,19 @@ static bool is_whole(stc_type type, value v)
     return !strpbrk(text, ".enif");
 }
 
-static stc_status put_stored(csv_writer *w)
-{
-    int64_t n;
-    const stc_status s = entries_visited(w->t, &n);
-    if (s) return s;
-    put_heading(w, n);
-    return tensor_visit(w->t, put_entry, w);
-}
-
-/* All elements: as a table, or each with its coordinates. */
-static stc_status put_elements(csv_writer *w, bool table)
+static stc_status put_table(csv_writer *w)
 {
     const tensor *t = w->t;
     const int64_t columns = t->order > 1 ? t->shape[1] : 1;
-    int64_t at[STC_MAX_ORDER] = {0};
     dense_view d;
     const stc_status s = dense_open(t, &d);
     if (s) return s;
-    if (!table) put_heading(w, d.count);
     for (int64_t i = 0; i < d.count && !w->o.status; i++) {
         const value v = type_load(t->type, d.vals, i);
-        if (table) {
-            put_value(w, v);
-            if (i == 0 && type_is_float(t->type) && is_whole(t->type, v))
-                output_text(&w->o, ".0"); /* so that the table is one of floats */
-            output_char(&w->o, (i + 1) % columns ? w->separator : '\n');
-        } else {
-            put_entry(w, at, value_to_public(t->type, v));
-        }
-        for (int k = t->order - 1; k >= 0 && ++at[k] == t->shape[k]; k--)
-            at[k] = 0;
+        put_value(w, v);
+        if (i == 0 && type_is_float(t->type) && is_whole(t->type, v))
+            output_text(&w->o, ".0"); /* so that the table is one of floats */
+        output_char(&w->o, (i + 1) % columns ? w->separator : '\n');
     }
     dense_close(&d);
     return STC_OK;
@@ -108,8 +91,7 @@ static stc_status table_write(const tensor *t, const char *path, char separator)
     csv_writer w = {.t = t, .separator = separator};
     stc_status s = output_open(&w.o, t->cx, path);
     if (s) return s;
-    const bool table = is_table(t);
-    s = table || !tensor_fill_is_zero(t) ? put_elements(&w, table) : put_stored(&w);
+    s = is_table(t) ? put_table(&w) : entries_write(t, put_heading, put_entry, &w);
     return output_close(&w.o, s);
 }
 

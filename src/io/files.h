@@ -80,8 +80,11 @@ typedef struct dense_view {
 } dense_view;
 stc_status dense_open(const tensor *t, dense_view *v);
 void dense_close(dense_view *v);
-/* How many entries tensor_visit goes through: a heading says so before they are written. */
-stc_status entries_visited(const tensor *t, int64_t *n);
+/* Calls `heading` with how many entries there are, then `entry` for each, until that gives
+ * something but 0: for what is stored, or for every element if the fill isn't zero. */
+stc_status entries_write(const tensor *t, void (*heading)(void *context, int64_t n),
+                         int (*entry)(void *context, const int64_t *coords, stc_value v),
+                         void *context);
 /* True if some level leaves out coordinates: written as coordinates. */
 bool tensor_is_sparse(const tensor *t);
 /* True if places that aren't stored read as zero. */

@@ -369,10 +369,25 @@ static int count_entry(void *context, const int64_t *coords, stc_value v)
     return 0;
 }
 
-stc_status entries_visited(const tensor *t, int64_t *n)
+stc_status entries_write(const tensor *t, void (*heading)(void *context, int64_t n),
+                         int (*entry)(void *context, const int64_t *coords, stc_value v),
+                         void *context)
 {
-    *n = 0;
-    return tensor_visit(t, count_entry, n);
+    int64_t n = 0, at[STC_MAX_ORDER] = {0};
+    const bool stored = tensor_fill_is_zero(t);
+    dense_view d;
+    const stc_status s = stored ? tensor_visit(t, count_entry, &n) : dense_open(t, &d);
+    if (s) return s;
+    heading(context, stored ? n : d.count);
+    if (stored) return tensor_visit(t, entry, context);
+    for (int64_t i = 0; i < d.count; i++) {
+        if (entry(context, at, value_to_public(t->type, type_load(t->type, d.vals, i))))
+            break;
+        for (int k = t->order - 1; k >= 0 && ++at[k] == t->shape[k]; k--)
+            at[k] = 0;
+    }
+    dense_close(&d);
+    return STC_OK;
 }
 
 bool tensor_is_sparse(const tensor *t)

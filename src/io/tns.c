@@ -271,52 +271,22 @@ typedef struct tns_writer {
     const tensor *t;
 } tns_writer;
 
-static void write_entry(tns_writer *w, const int64_t *coords, value v)
+static int write_entry(void *context, const int64_t *coords, stc_value v)
 {
+    tns_writer *const w = context;
     for (int k = 0; k < w->t->order; k++) {
         output_index(&w->o, coords[k] + 1);
         output_char(&w->o, ' ');
     }
-    output_value(&w->o, w->t->type, v);
+    output_value(&w->o, w->t->type, value_from_public(w->t->type, v));
     output_char(&w->o, '\n');
-}
-
-static int visit_entry(void *context, const int64_t *coords, stc_value v)
-{
-    tns_writer *const w = context;
-    write_entry(w, coords, value_from_public(w->t->type, v));
     return w->o.status != STC_OK;
 }
 
-static void write_count(tns_writer *w, int64_t n)
+static void write_count(void *context, int64_t n)
 {
+    tns_writer *const w = context;
     output_text(&w->o, " entries %lld\n", (long long)n);
-}
-
-static stc_status write_stored(tns_writer *w)
-{
-    int64_t n;
-    const stc_status s = entries_visited(w->t, &n);
-    if (s) return s;
-    write_count(w, n);
-    return tensor_visit(w->t, visit_entry, w);
-}
-
-static stc_status write_elements(tns_writer *w)
-{
-    const tensor *const t = w->t;
-    dense_view d;
-    const stc_status s = dense_open(t, &d);
-    if (s) return s;
-    int64_t at[STC_MAX_ORDER] = {0};
-    write_count(w, d.count);
-    for (int64_t i = 0; i < d.count && !w->o.status; i++) {
-        write_entry(w, at, type_load(t->type, d.vals, i));
-        for (int k = t->order - 1; k >= 0 && ++at[k] == t->shape[k]; k--)
-            at[k] = 0;
-    }
-    dense_close(&d);
-    return STC_OK;
 }
 
 stc_status tns_write(const tensor *t, const char *path)
@@ -327,6 +297,6 @@ stc_status tns_write(const tensor *t, const char *path)
     output_text(&w.o, "# shape");
     for (int k = 0; k < t->order; k++)
         output_text(&w.o, " %lld", (long long)t->shape[k]);
-    s = tensor_fill_is_zero(t) ? write_stored(&w) : write_elements(&w);
+    s = entries_write(t, write_count, write_entry, &w);
     return output_close(&w.o, s);
 }
