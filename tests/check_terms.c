@@ -272,6 +272,30 @@ START_TEST(lines_begun)
 }
 END_TEST
 
+/* What a constant annihilates has no terms, also where it is computed once for all. */
+START_TEST(terms_of_nothing)
+{
+    const stc_decl d[] = {{0, "A", "dense", STC_I16, NULL, -1},
+                          {0, "D", "csr", STC_I16, NULL, -1},
+                          {0, "E", "dense", STC_I64, NULL, -1},
+                          {0, "y", "coo", STC_I8, NULL, -1}};
+    stc_machine *m;
+    stc_session *s;
+    stc_program *p;
+    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s,
+                              "tensor A dense i16 [2]\ntensor D csr i16 [4,3]\n"
+                              "tensor E dense i64 [4] = 5\n",
+                              "test"));
+    const char *text = "y(k,l,j) = A(1-j) * D(k,i) + 0 * E(l)";
+    ck_assert_int_eq(stc_tensor_stored(run_with(m, s, text, d, 4, &p)), 0);
+    stc_program_free(p);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 /* Two levels of a result may have their coordinates from one loop. */
 START_TEST(levels_of_one_loop)
 {
@@ -307,6 +331,7 @@ Suite *suite_terms(void)
     tcase_add_loop_test(c, sums_of_lines, 0, STATEMENTS * TYPE_COUNT);
     tcase_add_test(c, known_operands);
     tcase_add_loop_test(c, lines_begun, 0, 2);
+    tcase_add_test(c, terms_of_nothing);
     tcase_add_test(c, levels_of_one_loop);
     tcase_add_test(c, row_of_all_loops);
     suite_add_tcase(s, c);

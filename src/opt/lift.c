@@ -212,13 +212,24 @@ static bool is_nothing(const program *p, const bexpr *e, int m)
     return false;
 }
 
+/* Whether there is something in e that a constant annihilates, as 0 * x(i): it has no
+ * terms, whatever x is. */
+static bool has_void(const program *p, const bexpr *e)
+{
+    bool found = false;
+    for (int m = 0; m < e->nargs && !found; m++)
+        found = (e->kind == B_CALL && !reads_any(e->args[m]) && is_nothing(p, e, m)) ||
+                has_void(p, e->args[m]);
+    return found;
+}
+
 /* Whether operand k of a call leaves no places out, and is no place's alone: another one
  * says which places there are. */
 static bool is_everywhere(const program *p, const bexpr *e, int k)
 {
     value fill;
     bool others = false;
-    if (!reads_some(p, e->args[k])) return true;
+    if (!reads_some(p, e->args[k])) return !has_void(p, e->args[k]);
     if (!fill_of(p, e->args[k], &fill) || is_nothing(p, e, k)) return false;
     for (int m = 0; m < e->nargs && !others; m++)
         others = m != k && is_nothing(p, e, m);
