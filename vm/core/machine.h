@@ -219,6 +219,7 @@ struct machine {
     lop *code;
     int ncode, nmain; /* lops in all; those of the main code            */
     uint32_t *origin; /* instruction of each lop                        */
+    uint32_t *named;  /* how often the program names each tensor        */
     int *entry;       /* first lop of each user function                */
     value *v;         /* the register files of the main code            */
     int64_t *i;

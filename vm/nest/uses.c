@@ -72,15 +72,47 @@ bool insn_reads_value(const insn *in, uint16_t reg)
     return false;
 }
 
-bool insn_names_tensor(const program *p, const insn *in, uint16_t t)
+/* Calls fn for each time that an instruction names a tensor. */
+typedef void (*tensor_fn)(void *who, uint16_t t);
+static void each_tensor(const program *p, const insn *in, tensor_fn fn, void *who)
 {
     const char *letters = op_at(in->op)->operands;
     for (int k = 0; letters[k]; k++)
-        if (strchr("TRW", letters[k]) && in->arg[k] == t) return true;
+        if (letters[k] == 'T' || letters[k] == 'R' || letters[k] == 'W')
+            fn(who, in->arg[k]);
     const merge_desc *m = in->op == OP_LOOP ? &p->merge[in->arg[2]] : NULL;
     for (int b = 0; m && b < m->count; b++)
-        if (m->operand[b].role == MERGE_LOCATE && m->operand[b].tensor == t) return true;
-    return false;
+        if (m->operand[b].role == MERGE_LOCATE) fn(who, m->operand[b].tensor);
+}
+
+static void count_tensor(void *who, uint16_t t)
+{
+    ((uint32_t *)who)[t]++;
+}
+
+void tensors_named(const program *p, uint32_t *named)
+{
+    for (int k = 0; k < p->ncode; k++)
+        each_tensor(p, &p->code[k], count_tensor, named);
+}
+
+typedef struct one_tensor {
+    uint32_t times;
+    uint16_t tensor;
+} one_tensor;
+
+static void count_one(void *who, uint16_t t)
+{
+    one_tensor *x = who;
+    x->times += t == x->tensor;
+}
+
+bool named_outside(const machine *mc, const loop *l, uint16_t t)
+{
+    one_tensor x = {.tensor = t};
+    for (int k = l->first; k <= l->last; k++)
+        each_tensor(mc->p, insn_of(mc, k), count_one, &x);
+    return x.times < mc->named[t];
 }
 
 loop *loop_of(const machine *mc, int k)

@@ -23,8 +23,11 @@ void insn_each_write(const program *p, const insn *in, cell_fn fn, void *who);
 
 bool insn_reads_value(const insn *in, uint16_t reg);
 
-/* Whether it names tensor t. */
-bool insn_names_tensor(const program *p, const insn *in, uint16_t t);
+/* How often each tensor is named by instructions, added to `named`, which machines keep: so
+ * that nobody goes through the whole program for one loop of it. And whether one outside of
+ * a loop names tensor t. */
+void tensors_named(const program *p, uint32_t *named);
+bool named_outside(const machine *mc, const loop *l, uint16_t t);
 
 /* The loop that begins at lop k. */
 loop *loop_of(const machine *mc, int k);

@@ -6,6 +6,7 @@
  * range. Jumps that lead forward wait in a chain (through u.to) at the block
  * they leave.
  */
+#include "../nest/uses.h"
 #include "../threads/parallel.h"
 #include "../super/super_tally.h"
 #include <stdio.h>
@@ -31,7 +32,7 @@ typedef struct layout {
     char *base; /* NULL while sizes are added up */
 } layout;
 
-static void *place(layout *l, int64_t count, size_t size)
+static void *laid(layout *l, int64_t count, size_t size)
 {
     void *at = l->base ? l->base + l->size : NULL;
     l->size += ((size_t)count * size + 15) & ~(size_t)15;
@@ -53,23 +54,24 @@ static void count_loops(const program *p, int *loops, int *lanes, int *subs)
 static void lay_out(machine *mc, layout *l, int loops, int lanes, int levels)
 {
     const program *p = mc->p;
-    mc->code = place(l, p->ncode, sizeof *mc->code);
-    mc->v = place(l, p->nv, sizeof *mc->v);
-    mc->i = place(l, p->ni, sizeof *mc->i);
-    mc->m = place(l, p->nm, sizeof *mc->m);
-    mc->c = place(l, p->nc, sizeof *mc->c);
-    mc->ext = place(l, p->next + 2 * parallel_loops(mc), sizeof *mc->ext);
-    mc->kept_ext = place(l, p->kept ? p->next : 0, sizeof *mc->kept_ext);
-    mc->slot = place(l, p->ntensor, sizeof *mc->slot);
-    mc->loops = place(l, loops, sizeof *mc->loops);
-    mc->lanes = place(l, lanes, sizeof *mc->lanes);
-    mc->subs = place(l, mc->nsub, sizeof *mc->subs);
-    mc->origin = place(l, p->ncode, sizeof *mc->origin);
-    mc->entry = place(l, p->nfn, sizeof *mc->entry);
-    asm_level *lev = place(l, levels, sizeof *lev);
+    mc->code = laid(l, p->ncode, sizeof *mc->code);
+    mc->v = laid(l, p->nv, sizeof *mc->v);
+    mc->i = laid(l, p->ni, sizeof *mc->i);
+    mc->m = laid(l, p->nm, sizeof *mc->m);
+    mc->c = laid(l, p->nc, sizeof *mc->c);
+    mc->ext = laid(l, p->next + 2 * parallel_loops(mc), sizeof *mc->ext);
+    mc->kept_ext = laid(l, p->kept ? p->next : 0, sizeof *mc->kept_ext);
+    mc->slot = laid(l, p->ntensor, sizeof *mc->slot);
+    mc->loops = laid(l, loops, sizeof *mc->loops);
+    mc->lanes = laid(l, lanes, sizeof *mc->lanes);
+    mc->subs = laid(l, mc->nsub, sizeof *mc->subs);
+    mc->origin = laid(l, p->ncode, sizeof *mc->origin);
+    mc->named = laid(l, p->ntensor, sizeof *mc->named);
+    mc->entry = laid(l, p->nfn, sizeof *mc->entry);
+    asm_level *lev = laid(l, levels, sizeof *lev);
     if (mc->cx->profile) {
-        mc->profile = place(l, p->ncode, sizeof *mc->profile);
-        mc->tally = place(l, TALLY_COUNT, sizeof *mc->tally);
+        mc->profile = laid(l, p->ncode, sizeof *mc->profile);
+        mc->tally = laid(l, TALLY_COUNT, sizeof *mc->tally);
         mc->ntally = TALLY_COUNT;
     }
     if (!l->base) return;
@@ -372,6 +374,7 @@ stc_status machine_link(machine *mc)
     k.mc = mc;
     k.depth = k.loops = k.lanes = k.subs = 0;
     link_code(&k);
+    tensors_named(mc->p, mc->named);
     if (mc->worker) parallel_narrow(mc);
     if (!mc->cx->no_super && machine_fuse(mc)) return mc->cx->diag.status;
     if (mc->profile) profile_all(mc);

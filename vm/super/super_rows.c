@@ -93,15 +93,6 @@ static bool match_drain(const machine *mc, rows *r, const loop *l, uint16_t over
     return true;
 }
 
-/* How many instructions name a tensor. */
-static int named(const program *p, uint16_t t)
-{
-    int n = 0;
-    for (int k = 0; k < p->ncode; k++)
-        n += insn_names_tensor(p, &p->code[k], t);
-    return n;
-}
-
 /* Whether a scatter walks the cursor: it looks its fiber up by itself. */
 static bool walked(const rows *r, uint16_t reg)
 {
@@ -195,7 +186,7 @@ static bool read_body(const machine *mc, rows *r, const loop *l)
         }
     }
     return rd.drained && r->nfill && r->nstep <= ROW_STEPS &&
-           named(mc->p, r->out.work) == 4 + r->nfill; /* begin, end, open, load */
+           (int)mc->named[r->out.work] == 4 + r->nfill; /* begin, end, open, load */
 }
 
 /* What scatters open themselves isn't opened here. */

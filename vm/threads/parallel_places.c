@@ -5,16 +5,8 @@
 #include "parallel_find.h"
 #include "../../formats/join.h"
 #include "../code/text.h"
+#include "../nest/uses.h"
 #include "../work/ws_pour.h"
-
-static bool used_outside(const finder *f, uint16_t t)
-{
-    for (int k = 0; k < f->mc->nmain; k++) {
-        const bool outside = k < f->l->first || k > f->l->last;
-        if (outside && insn_names_tensor(f->p, insn_of(f->mc, k), t)) return true;
-    }
-    return false;
-}
 
 /* Every place is known before anything is stored, and storing moves nothing. */
 static bool has_places(const format *fmt)
@@ -129,7 +121,7 @@ static bool find_tensor(finder *f, const insn *in)
     case OP_BEGIN:
     case OP_WSBEGIN: {
         const uint8_t role = f->p->tensor[a[0]].role;
-        if ((role != ROLE_TEMP && role != ROLE_WORK) || used_outside(f, a[0])) return false;
+        if ((role != ROLE_TEMP && role != ROLE_WORK) || named_outside(f->mc, f->l, a[0])) return false;
         f->out->sharing[a[0]] = SHARE_OWN;
         return true;
     }
