@@ -248,18 +248,28 @@ static bool may_be_term(const program *p, const bexpr *e, int k, uint64_t loops)
            is_everywhere(p, e, k);
 }
 
-static bool may_lift_terms(const program *p, const bexpr *e, uint64_t loops)
+/* Whether there is one in e, whose indices are found on the way up: of a sum of hundreds of
+ * terms, each of which is looked at once. */
+static bool may_lift_terms(const program *p, const bexpr *e, uint64_t loops, uint64_t *own)
 {
-    for (int k = 0; e->kind != B_REDUCE && k < e->nargs; k++)
-        if (may_be_term(p, e, k, loops) || may_lift_terms(p, e->args[k], loops))
-            return true;
-    return false;
+    const bool call = e->kind == B_CALL || e->kind == B_CONV || e->kind == B_USER;
+    bool may = false;
+    *own = call ? 0 : opt_indices(p, e);
+    for (int k = 0; e->kind != B_REDUCE && k < e->nargs && !may; k++) {
+        uint64_t below;
+        may = may_lift_terms(p, e->args[k], loops, &below) ||
+              (below != loops && may_be_term(p, e, k, loops));
+        *own |= below;
+    }
+    return may;
 }
 
 bool lift_may(const program *p, const bstmt *s)
 {
     const bexpr top = {.kind = B_CONV, .nargs = 1, .args = (bexpr *[]){s->value}};
-    return may_lift(p, &top, 0) || may_lift_terms(p, s->value, opt_indices(p, s->value));
+    uint64_t own;
+    return may_lift(p, &top, 0) ||
+           may_lift_terms(p, s->value, opt_indices(p, s->value), &own);
 }
 
 stc_status lift_term(opt *o, bexpr *e, int k, uint64_t loops, double density, bool *done)
