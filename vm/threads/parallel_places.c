@@ -121,7 +121,8 @@ static bool find_tensor(finder *f, const insn *in)
     case OP_BEGIN:
     case OP_WSBEGIN: {
         const uint8_t role = f->p->tensor[a[0]].role;
-        if ((role != ROLE_TEMP && role != ROLE_WORK) || named_outside(f->mc, f->l, a[0])) return false;
+        if ((role != ROLE_TEMP && role != ROLE_WORK) || named_outside(f->mc, f->l, a[0]))
+            return false;
         f->out->sharing[a[0]] = SHARE_OWN;
         return true;
     }
