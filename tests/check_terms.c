@@ -296,6 +296,48 @@ START_TEST(terms_of_nothing)
 }
 END_TEST
 
+/* A factor that stands outside of two loops is the sum of all that is stored at its place.
+ */
+START_TEST(duplicates_around)
+{
+    const stc_decl d[] = {{0, "A", "csf", STC_F32, NULL, -1},
+                          {0, "B", "(i) -> (i : compressed(nonunique))", STC_F32, NULL, -1},
+                          {0, "y", "dense", STC_F32, NULL, -1}};
+    int32_t bounds[] = {0, 3}, at[] = {1, 2, 2};
+    float vals[] = {5, 3, 4};
+    const int64_t n = 3;
+    const stc_tensor *a, *y;
+    const void *got;
+    int64_t ngot;
+    stc_tensor *b;
+    stc_machine *m;
+    stc_session *s;
+    stc_program *p;
+    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, "tensor A csf f32 [3,2,2] = { (2,1,0): 2, (2,1,1): 3 }\n",
+                              "test"));
+    ck_ok(m, stc_session_get(s, "A", &a));
+    ck_ok(m, stc_tensor_new(m, d[1].format, STC_F32, 1, &n, NULL, &b));
+    ck_ok(m, stc_tensor_lend(b, 0, STC_POS, (stc_array){bounds, 2, 4, 0}));
+    ck_ok(m, stc_tensor_lend(b, 0, STC_CRD, (stc_array){at, 3, 4, 0}));
+    ck_ok(m, stc_tensor_lend_values(b, vals, 3));
+    ck_ok(m, stc_compile(m, "y(k) = A(i,j,k) * B(i)", d, 3, &p));
+    ck_ok(m, stc_bind(p, "A", (stc_tensor *)a));
+    ck_ok(m, stc_bind(p, "B", b));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_result(p, "y", &y));
+    ck_ok(m, stc_tensor_values(y, &got, &ngot));
+    ck_assert_int_eq(ngot, 2);
+    ck_assert_float_eq(((const float *)got)[0], 14);
+    ck_assert_float_eq(((const float *)got)[1], 21);
+    stc_program_free(p);
+    stc_tensor_free(b);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 /* Two levels of a result may have their coordinates from one loop. */
 START_TEST(levels_of_one_loop)
 {
@@ -332,6 +374,7 @@ Suite *suite_terms(void)
     tcase_add_test(c, known_operands);
     tcase_add_loop_test(c, lines_begun, 0, 2);
     tcase_add_test(c, terms_of_nothing);
+    tcase_add_test(c, duplicates_around);
     tcase_add_test(c, levels_of_one_loop);
     tcase_add_test(c, row_of_all_loops);
     suite_add_tcase(s, c);

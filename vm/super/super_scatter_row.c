@@ -213,9 +213,10 @@ static value fixed_factors(const machine *mc, const scatter *sc)
         if (f->kind == FACTOR_LIVE) v = mc->v[f->a];
         if (f->kind == FACTOR_CONST) v = mc->p->konst[f->a].v;
         if (f->kind == FACTOR_FIXED) {
-            const int64_t at = cursor_place(mc, f->a);
-            v = at < 0 ? mc->slot[f->tensor].t->fill
-                       : type_load(t, mc->slot[f->tensor].t->vals, at);
+            const cursor root = {.at = 0, .at_end = 1};
+            const cursor *c = f->a == ROOT ? &root : &mc->c[f->a].c;
+            const tensor *from = mc->slot[f->tensor].t;
+            v = c->at < 0 ? from->fill : load_sum(from, c->at, c->at_end);
         }
         if (f->fn >= 0) fn_scalar_of(f->fn, (vclass)sc->cls)(&v, &v, NULL, NULL);
         if (some)
