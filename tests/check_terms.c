@@ -302,7 +302,7 @@ START_TEST(duplicates_around)
 {
     const stc_decl d[] = {{0, "A", "csf", STC_F32, NULL, -1},
                           {0, "B", "(i) -> (i : compressed(nonunique))", STC_F32, NULL, -1},
-                          {0, "y", "dense", STC_F32, NULL, -1}};
+                          {0, "y", "svec", STC_F32, NULL, -1}};
     int32_t bounds[] = {0, 3}, at[] = {1, 2, 2};
     float vals[] = {5, 3, 4};
     const int64_t n = 3;
