@@ -182,8 +182,9 @@ int64_t ws_default_capacity(const machine *mc);
 stc_status ws_merge_sorted(machine *mc, workspace *w, ws_list *sorted, const lop *at);
 
 /* Merges n entries of `acc`, in the order of `record`, with the all array. Both
- * all arrays have room for all of them. */
-fn_fault ws_merge(workspace *w, const ws_list *acc, const ws_record *record);
+ * all arrays have room for all of them. If the call has to end, which is asked again then,
+ * it is left halfway; cx NULL, on a thread of its own: it isn't. */
+fn_fault ws_merge(ctx *cx, workspace *w, const ws_list *acc, const ws_record *record);
 
 /* ---- merging on another thread (ws_pipe.c) ------------------------------------------ */
 
@@ -203,8 +204,10 @@ void ws_pipe_free(ctx *cx, workspace *w);
 stc_status ws_sort_labels(machine *mc, workspace *w);
 stc_status ws_record_room(ctx *cx, workspace *w, int64_t n);
 /* The same without memory of its own: record has two halves of `half` records,
- * half >= l->n; the result is in the first. */
-void ws_sort_list(const workspace *w, const ws_list *l, ws_record *record, int64_t half);
+ * half >= l->n; the result is in the first. False: the call has to end; cx NULL, on a
+ * thread of its own: it doesn't. */
+bool ws_sort_list(ctx *cx, const workspace *w, const ws_list *l, ws_record *record,
+                  int64_t half);
 /* Records by the lowest `bits` bits of their keys; room for as many. */
 void ws_sort_records(ws_record *r, int64_t n, ws_record *room, int bits);
 /* A few records by their keys: stable, in time n * n. */

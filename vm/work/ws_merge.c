@@ -128,12 +128,18 @@ static fn_fault take(const workspace *w, ws_list *to, const ws_list *acc, int64_
     return FAULT_NONE;
 }
 
-static fn_fault merge(const workspace *w, const ws_list *all, const ws_list *acc,
+/* Whether the call that `cx` counts for, if it isn't NULL, has to end at entry k. */
+static bool ends(ctx *cx, int64_t k)
+{
+    return cx && work_due(cx, k);
+}
+
+static fn_fault merge(ctx *cx, const workspace *w, const ws_list *all, const ws_list *acc,
                       const ws_record *record, ws_list *to)
 {
     int64_t p = 0;
     to->n = 0;
-    for (int64_t k = 0; k < acc->n; k++) {
+    for (int64_t k = 0; k < acc->n && !ends(cx, k); k++) {
         const int64_t id = record[k].id;
         const uint64_t *label = ws_label_of(w, acc, id);
         for (; p < all->n && ws_label_compare(w, ws_label_of(w, all, p), label) <= 0; p++)
@@ -157,15 +163,15 @@ static bool follows(const workspace *w, const ws_list *acc, const ws_record *rec
                                        ws_label_of(w, acc, record[0].id)) <= 0;
 }
 
-fn_fault ws_merge(workspace *w, const ws_list *acc, const ws_record *record)
+fn_fault ws_merge(ctx *cx, workspace *w, const ws_list *acc, const ws_record *record)
 {
     fn_fault fault = FAULT_NONE;
     if (follows(w, acc, record)) {
-        for (int64_t k = 0; k < acc->n && !fault; k++)
+        for (int64_t k = 0; k < acc->n && !fault && !ends(cx, k); k++)
             fault = take(w, &w->all, acc, record[k].id);
         return fault;
     }
-    fault = merge(w, &w->all, acc, record, &w->other);
+    fault = merge(cx, w, &w->all, acc, record, &w->other);
     if (fault) return fault;
     if (!w->single) {
         const ws_list swap = w->all;
@@ -192,9 +198,9 @@ static stc_status merge_room(ctx *cx, workspace *w)
 static stc_status merge_here(machine *mc, workspace *w, const lop *at)
 {
     if (merge_room(mc->cx, w)) return mc->cx->diag.status;
-    const fn_fault fault = ws_merge(w, &w->acc, w->record);
+    const fn_fault fault = ws_merge(mc->cx, w, &w->acc, w->record);
     if (w->single) ws_list_free(mc->cx, w, &w->other);
-    return fault ? machine_fault(mc, at, fault) : STC_OK;
+    return fault ? machine_fault(mc, at, fault) : work_done(mc->cx, 1);
 }
 
 static stc_status flush_here(machine *mc, workspace *w, const lop *at)

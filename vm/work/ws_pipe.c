@@ -36,8 +36,8 @@ static void *serve(void *arg)
             pthread_cond_wait(&p->signal, &p->lock);
         if (p->quit) break;
         pthread_mutex_unlock(&p->lock);
-        ws_sort_list(p->w, &p->acc, p->record, p->record_cap / 2);
-        p->fault = ws_merge(p->w, &p->acc, p->record);
+        ws_sort_list(NULL, p->w, &p->acc, p->record, p->record_cap / 2);
+        p->fault = ws_merge(NULL, p->w, &p->acc, p->record);
         pthread_mutex_lock(&p->lock);
         p->busy = false;
         pthread_cond_broadcast(&p->signal);

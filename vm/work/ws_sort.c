@@ -25,9 +25,15 @@ void ws_sort_few(ws_record *r, int64_t n)
     }
 }
 
+/* work_block, of a call that may have to end; NULL: of none. */
+static int64_t next_block(ctx *cx, int64_t at, int64_t n)
+{
+    return cx ? work_block(cx, at, n) : n;
+}
+
 /* By the lowest `bits` bits of the keys, one at least; the result is in *a (they may
- * swap). */
-static void radix(ws_record **a, ws_record **b, int64_t n, int bits)
+ * swap). False: the call has to end. */
+static bool radix(ctx *cx, ws_record **a, ws_record **b, int64_t n, int bits)
 {
     enum { DIGIT = 11 };
     const int most = n < 4096 ? 8 : DIGIT;
@@ -49,18 +55,22 @@ static void radix(ws_record **a, ws_record **b, int64_t n, int bits)
         }
         const ws_record *restrict from = *a;
         ws_record *restrict to = *b;
-        for (int64_t k = 0; k < n; k++)
-            to[count[from[k].key >> shift & mask]++] = from[k];
+        int64_t k = 0;
+        for (int64_t end; (end = next_block(cx, k, n)) > k;)
+            for (; k < end; k++)
+                to[count[from[k].key >> shift & mask]++] = from[k];
+        if (k < n) return false;
         ws_record *swap = *a;
         *a = *b;
         *b = swap;
     }
+    return true;
 }
 
 void ws_sort_records(ws_record *r, int64_t n, ws_record *space, int bits)
 {
     ws_record *a = r, *b = space;
-    radix(&a, &b, n, bits);
+    radix(NULL, &a, &b, n, bits);
     if (a != r) memcpy(r, a, (size_t)n * sizeof *a);
 }
 
@@ -71,7 +81,8 @@ static bool in_order(const ws_record *r, int64_t n)
     return true;
 }
 
-void ws_sort_list(const workspace *w, const ws_list *l, ws_record *record, int64_t half)
+bool ws_sort_list(ctx *cx, const workspace *w, const ws_list *l, ws_record *record,
+                  int64_t half)
 {
     const int64_t n = l->n;
     const int words = w->form.words;
@@ -79,22 +90,26 @@ void ws_sort_list(const workspace *w, const ws_list *l, ws_record *record, int64
     for (int64_t k = 0; k < n; k++)
         a[k].id = k;
     for (int j = words - 1; j >= 0; j--) {
-        for (int64_t k = 0; k < n; k++)
-            a[k].key = l->label[a[k].id * words + j];
+        int64_t k = 0;
+        for (int64_t end; (end = next_block(cx, k, n)) > k;)
+            for (; k < end; k++)
+                a[k].key = l->label[a[k].id * words + j];
+        if (k < n) return false;
         if (in_order(a, n)) continue;
         if (n <= 32)
             ws_sort_few(a, n);
-        else
-            radix(&a, &b, n, w->form.used[j]);
+        else if (!radix(cx, &a, &b, n, w->form.used[j]))
+            return false;
     }
     if (a != record) memcpy(record, a, (size_t)n * sizeof *a);
+    return true;
 }
 
 stc_status ws_sort_labels(machine *mc, workspace *w)
 {
     if (ws_record_room(mc->cx, w, w->acc.n)) return mc->cx->diag.status;
-    ws_sort_list(w, &w->acc, w->record, w->record_cap);
-    return STC_OK;
+    return ws_sort_list(mc->cx, w, &w->acc, w->record, w->record_cap) ? STC_OK
+                                                                      : mc->cx->diag.status;
 }
 
 /* ---- coordinates alone ------------------------------------------------------------- */
