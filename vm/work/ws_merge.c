@@ -131,7 +131,7 @@ static fn_fault take(const workspace *w, ws_list *to, const ws_list *acc, int64_
 /* Whether the call that `cx` counts for, if it isn't NULL, has to end at entry k. */
 static bool ends(ctx *cx, int64_t k)
 {
-    return cx && work_due(cx, k);
+    return cx && k % WORK_BLOCK == WORK_BLOCK - 1 && work_done(cx, 1);
 }
 
 static fn_fault merge(ctx *cx, const workspace *w, const ws_list *all, const ws_list *acc,

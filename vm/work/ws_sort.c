@@ -25,10 +25,13 @@ void ws_sort_few(ws_record *r, int64_t n)
     }
 }
 
-/* work_block, of a call that may have to end; NULL: of none. */
+/* The end of the next block of entries, which were counted when they were added; `at`:
+ * there is none, or the call that `cx` counts for, if it isn't NULL, has to end. */
 static int64_t next_block(ctx *cx, int64_t at, int64_t n)
 {
-    return cx ? work_block(cx, at, n) : n;
+    if (!cx || at >= n) return n;
+    if (work_done(cx, 1)) return at;
+    return n - at < WORK_BLOCK ? n : at + WORK_BLOCK;
 }
 
 /* By the lowest `bits` bits of the keys, one at least; the result is in *a (they may
