@@ -411,9 +411,13 @@ static stc_status end_lists(machine *mc, slot *s, const lop *at)
         ws_list_free(mc->cx, w, &w->acc);
     }
     if (coord_room(mc->cx, w, t->order, n)) return mc->cx->diag.status;
-    for (int m = 0; m < t->order; m++)
-        for (int64_t k = 0; k < n; k++)
-            w->coord[m][k] = ws_label_coord(&w->form, ws_label_of(w, &w->all, k), m);
+    for (int m = 0; m < t->order; m++) {
+        int64_t k = 0;
+        for (int64_t end; (end = ws_block(mc->cx, k, n)) > k;)
+            for (; k < end; k++)
+                w->coord[m][k] = ws_label_coord(&w->form, ws_label_of(w, &w->all, k), m);
+        if (k < n) return mc->cx->diag.status;
+    }
     if (pack_levels(mc, s, n, w->coord)) return mc->cx->diag.status;
     ws_put_values(t->type, t->vals, w->pos, w->all.val, NULL, n);
     w->all.n = 0;

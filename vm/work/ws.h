@@ -198,6 +198,15 @@ stc_status ws_pipe_wait(machine *mc, workspace *w, const lop *at);
 void ws_pipe_drop(workspace *w);
 void ws_pipe_free(ctx *cx, workspace *w);
 
+/* The end of the next block of entries, which were counted when they were added; `at`:
+ * there is none, or the call that cx counts for, if it isn't NULL, has to end. */
+static inline int64_t ws_block(ctx *cx, int64_t at, int64_t n)
+{
+    if (!cx || at >= n) return n;
+    if (work_done(cx, 1)) return at;
+    return n - at < WORK_BLOCK ? n : at + WORK_BLOCK;
+}
+
 /* ---- sorting (ws_sort.c) ----------------------------------------------------------- */
 
 /* w->record = the accumulation array's entries in order of their labels; stable. */

@@ -25,15 +25,6 @@ void ws_sort_few(ws_record *r, int64_t n)
     }
 }
 
-/* The end of the next block of entries, which were counted when they were added; `at`:
- * there is none, or the call that `cx` counts for, if it isn't NULL, has to end. */
-static int64_t next_block(ctx *cx, int64_t at, int64_t n)
-{
-    if (!cx || at >= n) return n;
-    if (work_done(cx, 1)) return at;
-    return n - at < WORK_BLOCK ? n : at + WORK_BLOCK;
-}
-
 /* By the lowest `bits` bits of the keys, one at least; the result is in *a (they may
  * swap). False: the call has to end. */
 static bool radix(ctx *cx, ws_record **a, ws_record **b, int64_t n, int bits)
@@ -59,7 +50,7 @@ static bool radix(ctx *cx, ws_record **a, ws_record **b, int64_t n, int bits)
         const ws_record *restrict from = *a;
         ws_record *restrict to = *b;
         int64_t k = 0;
-        for (int64_t end; (end = next_block(cx, k, n)) > k;)
+        for (int64_t end; (end = ws_block(cx, k, n)) > k;)
             for (; k < end; k++)
                 to[count[from[k].key >> shift & mask]++] = from[k];
         if (k < n) return false;
@@ -94,7 +85,7 @@ bool ws_sort_list(ctx *cx, const workspace *w, const ws_list *l, ws_record *reco
         a[k].id = k;
     for (int j = words - 1; j >= 0; j--) {
         int64_t k = 0;
-        for (int64_t end; (end = next_block(cx, k, n)) > k;)
+        for (int64_t end; (end = ws_block(cx, k, n)) > k;)
             for (; k < end; k++)
                 a[k].key = l->label[a[k].id * words + j];
         if (k < n) return false;
