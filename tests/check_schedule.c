@@ -655,6 +655,21 @@ START_TEST(real_contractions)
 }
 END_TEST
 
+/* Subscripts that no loop changes are compared in front of loops, but not around those that
+ * threads share. */
+START_TEST(shared_behind_subscripts)
+{
+    EXPECT("tensor A dense bool [2,3] = { (1,2): true }\ntensor B dense bool [1] = true\n"
+           "tensor y dense f64 [3]\n"
+           "y(k) = A(3 & 1, k) where B(4 & 3)\n  with parallelize(k)",
+           "y", 0, 0, 1);
+    EXPECT("tensor A dense bool [2,3] = { (1,2): true }\ntensor B dense bool [1] = true\n"
+           "tensor y dense f64 [3]\n"
+           "y(k) = 2 * (A(3 & 1, k) where B(4 & 3))\n  with parallelize(k)",
+           "y", 0, 0, 2);
+}
+END_TEST
+
 Suite *suite_schedule(void)
 {
     Suite *s = suite_create("schedule");
@@ -668,6 +683,7 @@ Suite *suite_schedule(void)
     tcase_add_loop_test(c, other_statements, 0, STATEMENTS);
     tcase_add_loop_test(c, positions_of_own_levels, 0, MAPPED);
     tcase_add_loop_test(c, illegal_schedules, 0, ILLEGAL);
+    tcase_add_test(c, shared_behind_subscripts);
     tcase_add_test(c, illegal_for_others);
     tcase_add_loop_test(c, real_products, 0, MATRICES);
     tcase_add_test(c, real_contractions);

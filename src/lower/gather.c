@@ -102,8 +102,9 @@ static int both(lowering *lo, int a, int fn, int b, int c)
 
 void lower_all(lowering *lo)
 {
-    const uint64_t fixed = fixed_waiting(lo), computed = lo->computed,
-                   checked = lo->checked;
+    /* a loop that threads share stands outside of conditions, too */
+    const uint64_t fixed = lo->pl->schedule.shared ? 0 : fixed_waiting(lo),
+                   computed = lo->computed, checked = lo->checked;
     int ok = -1;
     for (uint64_t set = fixed; set; set &= set - 1) {
         const bindex *i = &lo->pl->s->index[__builtin_ctzll(set)];
