@@ -296,6 +296,29 @@ START_TEST(terms_of_nothing)
 }
 END_TEST
 
+/* All bits of a u32 where nothing is reduced, also as a step, which has a wider type. */
+START_TEST(bits_of_nothing)
+{
+    const stc_decl d[] = {{0, "A", "dense", STC_U32, NULL, -1},
+                          {0, "C", "dense", STC_U8, NULL, -1},
+                          {0, "y", "dense", STC_U64, NULL, -1}};
+    stc_machine *m;
+    stc_session *s;
+    stc_program *p;
+    stc_value v;
+    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, "tensor A dense u32 [] = 0\ntensor C dense u8 [0,1]\n",
+                              "test"));
+    const char *text = "y = 1 + bitand(p, q in 0:2: A | C(p,j))";
+    ck_ok(m, stc_tensor_get(run_with(m, s, text, d, 3, &p), NULL, &v));
+    ck_assert(v.u == UINT64_C(1) << 32);
+    stc_program_free(p);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 /* A factor that stands outside of two loops is the sum of all that is stored at its place.
  */
 START_TEST(duplicates_around)
@@ -374,6 +397,7 @@ Suite *suite_terms(void)
     tcase_add_test(c, known_operands);
     tcase_add_loop_test(c, lines_begun, 0, 2);
     tcase_add_test(c, terms_of_nothing);
+    tcase_add_test(c, bits_of_nothing);
     tcase_add_test(c, duplicates_around);
     tcase_add_test(c, levels_of_one_loop);
     tcase_add_test(c, row_of_all_loops);

@@ -24,11 +24,18 @@ uint64_t opt_indices(const program *p, const bexpr *e)
 }
 
 /* Elements are the low bits of sums, but not of minima: those are exact only where
- * a value can't lie beyond its type. */
+ * a value can't lie beyond its type. Over nothing it has to be the same, too: all bits of a
+ * u32 aren't those of its class. */
 static bool exact_in_class(const bexpr *r)
 {
     const bool narrow = type_is_integer(r->type) && type_size(r->type) < sizeof(int64_t);
-    return !narrow || r->type == STC_BOOL || (reduce_flags(r) & FP_WRAPS);
+    value own, wide;
+    if (!narrow || r->type == STC_BOOL) return true;
+    if (!r->ufn && fn_identity(r->fn, r->cls, r->type, &own) &&
+        fn_identity(r->fn, r->cls, class_type(r->cls), &wide) &&
+        !class_equal(r->cls, own, wide))
+        return false;
+    return reduce_flags(r) & FP_WRAPS;
 }
 
 /* Whether r can be done in parts, in any order, and in any type of its class. */
