@@ -197,9 +197,8 @@ int64_t move_bounds(index_array *pos, int64_t f, int64_t p, int64_t gone);
 typedef struct run_walk {
     const level *lv;
     const pack_in *in;
-    int64_t e;              /* the next entry                                     */
-    int64_t parent, next;   /* where the walk is: the next coordinate to be told  */
-    int64_t prev, prev_end; /* entries of the group before; equal: a gap          */
+    int64_t e;            /* the next entry                                    */
+    int64_t parent, next; /* where the walk is: the next coordinate to be told */
     /* The step just made: coordinates [lo, hi), entries [begin, end), none for
      * a gap; same: equal to the step before it in the same fiber. */
     int64_t lo, hi, begin, end;

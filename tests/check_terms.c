@@ -204,18 +204,45 @@ START_TEST(known_operands)
 }
 END_TEST
 
-/* The statement compiled without data, and run with what a session has of that. */
-static const stc_tensor *run_with(stc_machine *m, stc_session *s, const char *text,
-                                  const stc_decl *d, int n, stc_program **p)
+/* A statement that is compiled without data, and run with what a session has of that. */
+typedef struct apart {
+    stc_machine *m;
+    stc_session *s;
+    stc_program *p;
+} apart;
+
+/* Opens all, and makes the tensors. */
+static apart apart_of(const char *tensors, bool as_written)
+{
+    const stc_config config = {.as_written = as_written};
+    apart x = {0};
+    ck_assert_int_eq(stc_open(&config, &x.m), STC_OK);
+    ck_ok(x.m, stc_session_open(x.m, &x.s));
+    ck_ok(x.m, stc_session_exec(x.s, tensors, "test"));
+    return x;
+}
+
+static void apart_close(apart *x)
+{
+    stc_program_free(x->p);
+    stc_session_close(x->s);
+    stc_close(x->m);
+}
+
+/* The result, which is declared last; `lent`, if it isn't NULL, is the operand before it.
+ */
+static const stc_tensor *apart_run(apart *x, const char *text, const stc_decl *d, int n,
+                                   stc_tensor *lent)
 {
     const stc_tensor *t;
-    ck_ok(m, stc_compile(m, text, d, n, p));
+    ck_ok(x->m, stc_compile(x->m, text, d, n, &x->p));
     for (int k = 0; k + 1 < n; k++) {
-        ck_ok(m, stc_session_get(s, d[k].name, &t));
-        ck_ok(m, stc_bind(*p, d[k].name, (stc_tensor *)t));
+        const bool own = lent && k + 2 == n;
+        if (!own) ck_ok(x->m, stc_session_get(x->s, d[k].name, &t));
+        ck_ok(x->m, stc_bind(x->p, d[k].name, own ? lent : (stc_tensor *)t));
     }
-    ck_ok(m, stc_run(*p));
-    ck_ok(m, stc_result(*p, d[n - 1].name, &t));
+    ck_ok(x->m, stc_run(x->p));
+    ck_ok(x->m, stc_result(x->p, d[n - 1].name, &t));
     return t;
 }
 
@@ -252,23 +279,15 @@ static const struct begun {
 START_TEST(lines_begun)
 {
     const struct begun *x = &begun[_i];
-    const stc_config config = {.as_written = _i == 1};
-    stc_machine *m;
-    stc_session *s;
-    stc_program *p;
-    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
-    ck_ok(m, stc_session_open(m, &s));
-    ck_ok(m, stc_session_exec(s, x->tensors, "test"));
-    const stc_tensor *y = run_with(m, s, x->text, x->d, x->n, &p);
+    apart a = apart_of(x->tensors, _i == 1);
+    const stc_tensor *y = apart_run(&a, x->text, x->d, x->n, NULL);
     for (int64_t k = 0; k < x->shape[0] * x->shape[1]; k++) {
         const int64_t at[] = {k / x->shape[1], k % x->shape[1]};
         stc_value v;
-        ck_ok(m, stc_tensor_get(y, at, &v));
+        ck_ok(a.m, stc_tensor_get(y, at, &v));
         ck_assert_double_ge(v.f, 1);
     }
-    stc_program_free(p);
-    stc_session_close(s);
-    stc_close(m);
+    apart_close(&a);
 }
 END_TEST
 
@@ -279,20 +298,13 @@ START_TEST(terms_of_nothing)
                           {0, "D", "csr", STC_I16, NULL, -1},
                           {0, "E", "dense", STC_I64, NULL, -1},
                           {0, "y", "coo", STC_I8, NULL, -1}};
-    stc_machine *m;
-    stc_session *s;
-    stc_program *p;
-    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
-    ck_ok(m, stc_session_open(m, &s));
-    ck_ok(m, stc_session_exec(s,
-                              "tensor A dense i16 [2]\ntensor D csr i16 [4,3]\n"
-                              "tensor E dense i64 [4] = 5\n",
-                              "test"));
-    const char *text = "y(k,l,j) = A(1-j) * D(k,i) + 0 * E(l)";
-    ck_assert_int_eq(stc_tensor_stored(run_with(m, s, text, d, 4, &p)), 0);
-    stc_program_free(p);
-    stc_session_close(s);
-    stc_close(m);
+    apart a = apart_of("tensor A dense i16 [2]\ntensor D csr i16 [4,3]\n"
+                       "tensor E dense i64 [4] = 5\n",
+                       false);
+    const stc_tensor *y =
+        apart_run(&a, "y(k,l,j) = A(1-j) * D(k,i) + 0 * E(l)", d, 4, NULL);
+    ck_assert_int_eq(stc_tensor_stored(y), 0);
+    apart_close(&a);
 }
 END_TEST
 
@@ -302,20 +314,13 @@ START_TEST(bits_of_nothing)
     const stc_decl d[] = {{0, "A", "dense", STC_U32, NULL, -1},
                           {0, "C", "dense", STC_U8, NULL, -1},
                           {0, "y", "dense", STC_U64, NULL, -1}};
-    stc_machine *m;
-    stc_session *s;
-    stc_program *p;
+    apart a = apart_of("tensor A dense u32 [] = 0\ntensor C dense u8 [0,1]\n", false);
+    const stc_tensor *y =
+        apart_run(&a, "y = 1 + bitand(p, q in 0:2: A | C(p,j))", d, 3, NULL);
     stc_value v;
-    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
-    ck_ok(m, stc_session_open(m, &s));
-    ck_ok(m, stc_session_exec(s, "tensor A dense u32 [] = 0\ntensor C dense u8 [0,1]\n",
-                              "test"));
-    const char *text = "y = 1 + bitand(p, q in 0:2: A | C(p,j))";
-    ck_ok(m, stc_tensor_get(run_with(m, s, text, d, 3, &p), NULL, &v));
+    ck_ok(a.m, stc_tensor_get(y, NULL, &v));
     ck_assert(v.u == UINT64_C(1) << 32);
-    stc_program_free(p);
-    stc_session_close(s);
-    stc_close(m);
+    apart_close(&a);
 }
 END_TEST
 
@@ -329,35 +334,23 @@ START_TEST(duplicates_around)
     int32_t bounds[] = {0, 3}, at[] = {1, 2, 2};
     float vals[] = {5, 3, 4};
     const int64_t n = 3;
-    const stc_tensor *a, *y;
     const void *got;
     int64_t ngot;
     stc_tensor *b;
-    stc_machine *m;
-    stc_session *s;
-    stc_program *p;
-    ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
-    ck_ok(m, stc_session_open(m, &s));
-    ck_ok(m, stc_session_exec(s, "tensor A csf f32 [3,2,2] = { (2,1,0): 2, (2,1,1): 3 }\n",
-                              "test"));
-    ck_ok(m, stc_session_get(s, "A", &a));
-    ck_ok(m, stc_tensor_new(m, d[1].format, STC_F32, 1, &n, NULL, &b));
-    ck_ok(m, stc_tensor_lend(b, 0, STC_POS, (stc_array){bounds, 2, 4, 0}));
-    ck_ok(m, stc_tensor_lend(b, 0, STC_CRD, (stc_array){at, 3, 4, 0}));
-    ck_ok(m, stc_tensor_lend_values(b, vals, 3));
-    ck_ok(m, stc_compile(m, "y(k) = A(i,j,k) * B(i)", d, 3, &p));
-    ck_ok(m, stc_bind(p, "A", (stc_tensor *)a));
-    ck_ok(m, stc_bind(p, "B", b));
-    ck_ok(m, stc_run(p));
-    ck_ok(m, stc_result(p, "y", &y));
-    ck_ok(m, stc_tensor_values(y, &got, &ngot));
+    apart a = apart_of("tensor A csf f32 [3,2,2] = { (2,1,0): 2, (2,1,1): 3 }\n", false);
+    ck_ok(a.m, stc_tensor_new(a.m, d[1].format, STC_F32, 1, &n, NULL, &b));
+    ck_ok(a.m, stc_tensor_lend(b, 0, STC_POS, (stc_array){bounds, 2, 4, 0}));
+    ck_ok(a.m, stc_tensor_lend(b, 0, STC_CRD, (stc_array){at, 3, 4, 0}));
+    ck_ok(a.m, stc_tensor_lend_values(b, vals, 3));
+    const stc_tensor *y = apart_run(&a, "y(k) = A(i,j,k) * B(i)", d, 3, b);
+    ck_ok(a.m, stc_tensor_values(y, &got, &ngot));
     ck_assert_int_eq(ngot, 2);
     ck_assert_float_eq(((const float *)got)[0], 14);
     ck_assert_float_eq(((const float *)got)[1], 21);
-    stc_program_free(p);
+    stc_program_free(a.p);
+    a.p = NULL;
     stc_tensor_free(b);
-    stc_session_close(s);
-    stc_close(m);
+    apart_close(&a);
 }
 END_TEST
 

@@ -32,6 +32,7 @@ typedef struct layout {
     char *base; /* NULL while sizes are added up */
 } layout;
 
+/* Where the next array lies; NULL while sizes are added up. */
 static void *laid(layout *l, int64_t count, size_t size)
 {
     void *at = l->base ? l->base + l->size : NULL;

@@ -59,8 +59,8 @@ ALIKE(32)
     {                                                                                      \
         for (; p + 4 <= e; p += 4) {                                                       \
             if (limit && sum == *limit) return sum;                                        \
-            num_##TYPE a, b, c,                                                            \
-                d; /* in an array they would be put into vectors, and out */               \
+            /* in an array they would be put into vectors, and out */                      \
+            num_##TYPE a, b, c, d;                                                         \
             if (all_hold(own + p)) {                                                       \
                 a = TAKE(TYPE, p), b = TAKE(TYPE, p + 1);                                  \
                 c = TAKE(TYPE, p + 2), d = TAKE(TYPE, p + 3);                              \
