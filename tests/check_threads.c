@@ -485,6 +485,33 @@ START_TEST(runs_repeat)
 }
 END_TEST
 
+/* Strips whose places are four apart: what they compute where values go stays within
+ * what is the chunk's. Two threads wrote over each other in one of some twenty runs. */
+START_TEST(strips_across_a_row)
+{
+    static const char text[] = "tensor F s:0 f64 [6] fill 2.5 = { (0): -3.75, (5): 2.5 }\n"
+                               "tensor D dense bool [4,6] = { (1,4): true, (2,2): true, "
+                               "(0,3): true, (3,4): true }\n"
+                               "tensor G dense bool [4,4] = { (0,0): true, (0,3): true }\n"
+                               "y(i,k,j) = pad F(-1*k+4) + (D(i,k) && G(j,i))\n";
+    double alone[96], shared[96];
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    for (int run = 0; run < 300; run++) {
+        stc_session *s;
+        const stc_tensor *y;
+        ck_ok(m, stc_session_open(m, &s));
+        if (run == 1) machine_share(m, 3);
+        ck_ok(m, stc_session_exec(s, text, "text"));
+        ck_ok(m, stc_session_get(s, "y", &y));
+        ck_ok(m, stc_tensor_to_dense(y, run ? shared : alone));
+        if (run) ck_assert(memcmp(alone, shared, sizeof alone) == 0);
+        stc_session_close(s);
+    }
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* A row of the result that was found before the loop: the chunks' places follow each
  * other in it, and not from the first place on. */
 START_TEST(a_row_from_outside)
@@ -745,6 +772,7 @@ Suite *suite_threads(void)
     tcase_add_loop_test(c, limits_hold, 0, 3);
     tcase_add_test(c, stopped_at_the_end);
     tcase_add_loop_test(c, runs_repeat, 0, 5);
+    tcase_add_test(c, strips_across_a_row);
     tcase_add_loop_test(c, a_row_from_outside, 0, 2);
     tcase_add_loop_test(c, interrupts_are_heard, 0, 2);
     tcase_add_loop_test(c, parts_wait, 0, 2);

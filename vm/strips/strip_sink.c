@@ -94,6 +94,15 @@ static stc_status strip_reduce(machine *mc, strip *s, const sink *x)
 
 /* ---- results ------------------------------------------------------------------- */
 
+/* The places of a result that are its machine's to write: of those that a worker shares
+ * with others its chunk's, or none behind the last. */
+static int64_t own_places(const machine *mc, const slot *r)
+{
+    if (!mc->worker) return INT64_MAX;
+    const int64_t all = r->places ? r->places : tensor_places(r->t);
+    return all != NONE ? all : INT64_MAX;
+}
+
 stc_status strip_aim(machine *mc, strip *s)
 {
     const sink *x = &s->s.sink[0];
@@ -107,7 +116,7 @@ stc_status strip_aim(machine *mc, strip *s)
     if (end > t->vals_cap && !format_places_below(&t->fmt, 0) &&
         tensor_reserve_values(t, end))
         return mc->cx->diag.status;
-    if (end > t->vals_cap) return STC_OK;
+    if (end > t->vals_cap || end > own_places(mc, &mc->slot[x->a])) return STC_OK;
     s->aimed = &s->node[x->node];
     s->aim = t->nvals;
     s->room = s->aimed->data;
