@@ -113,6 +113,7 @@ typedef struct ivl_loop {
     bool sieves;             /* its body leaves lanes out                             */
     bool fails;              /* … can fail, and then in which lane is asked           */
     int64_t *len;            /* of each lane                                          */
+    int64_t unseen;          /* elements put since it was last asked whether to stop  */
     int *row;                /* the outer loop's lane it belongs to                   */
     ivl_repeat *rep;         /* of this strip                                         */
     int nrep;

@@ -260,10 +260,10 @@ static void fill_run(char *to, int64_t n, const char *one, size_t size)
 }
 
 /* A lane may have any number of elements: n more of them. */
-static stc_status worked(machine *mc, int64_t *unseen, int64_t n)
+static stc_status worked(machine *mc, ivl_loop *v, int64_t n)
 {
-    if ((*unseen += n) < WORK_BLOCK) return STC_OK;
-    *unseen = 0;
+    if ((v->unseen += n) < WORK_BLOCK) return STC_OK;
+    v->unseen = 0;
     return work_done(mc->cx, WORK_BLOCK);
 }
 
@@ -293,7 +293,7 @@ stc_status interval_add_runs(machine *mc, ivl_loop *v, const sink *x, int64_t ba
     const size_t size = class_size(cls);
     tensor *t = mc->slot[x->a].t;
     char *same = v->g.scratch + PART * sizeof(value);
-    int64_t unseen = 0, done = 0;
+    int64_t done = 0;
     for (int k = 0; k < n;) {
         const int64_t first = lo[k] + done;
         const int from = k;
@@ -312,7 +312,7 @@ stc_status interval_add_runs(machine *mc, ivl_loop *v, const sink *x, int64_t ba
             k += part == left;
         }
         interval_add(v, x, t, base + first, same, m);
-        if (worked(mc, &unseen, m)) return mc->cx->diag.status;
+        if (worked(mc, v, m)) return mc->cx->diag.status;
     }
     return STC_OK;
 }
@@ -347,14 +347,13 @@ static stc_status put_range(machine *mc, const piece *w)
         return STC_OK;
     }
     strip_store(t->type, v->g.scratch, 0, in, cls, n);
-    int64_t unseen = 0;
     for (int k = 0; k < n; k++) {
         char *to = (char *)t->vals + (base + i[w->from + k]) * (int64_t)size;
         const int64_t len = v->len[w->from + k];
         for (int64_t at = 0, part; at < len; at += part) {
             part = len - at < WORK_BLOCK ? len - at : WORK_BLOCK;
             fill_run(to + at * (int64_t)size, part, v->g.scratch + (size_t)k * size, size);
-            if (worked(mc, &unseen, part)) return mc->cx->diag.status;
+            if (worked(mc, v, part)) return mc->cx->diag.status;
         }
     }
     return STC_OK;
