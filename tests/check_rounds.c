@@ -210,6 +210,13 @@ static const part parts[] = {
     {"y(i) = A(i,j)*A(j,k)*x(k); z(i) = x(i) * " TWICE, 0.2},
     {"y(i) = 2*sum(j: A(i,j)*x(j)); u(i) = 3 + " TWICE "; z(i) = x(i) - " TWICE, 0.4},
     {"y(i) = x(i) - sum(j: A(i,j)*x(j)); z(i) = A(i,j)*x(j)", 0.6},
+    /* results that store what had a term; blocks store more */
+    {"tensor y svec i64; tensor z svec i64; y(i) = A(i,j)*A(j,k)*v(k); "
+     "z(p) = A(p,q)*A(q,r)*v(r)",
+     0.6},
+    {"tensor y(i) -> (i/4 : compressed, i%4 : dense) i64; tensor z svec i64; "
+     "y(i) = A(i,j)*v(j); z(i) = A(i,j)*v(j)",
+     1},
     /* of what has changed meanwhile */
     {"y(i) = 2*sum(j: A(i,j)*x(j)); x(i) = x(i) + 1; z(i) = x(i) + " TWICE, 1},
     {"y(i) = A(i,j)*x(j); y(i) = y(i) + 1; z(i) = x(i) * " TWICE, 1},

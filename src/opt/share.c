@@ -209,13 +209,15 @@ static stc_status read_equal(opt *o, const opt_step *step, const bexpr *e, stc_t
     return STC_OK;
 }
 
-/* Whether the result of an earlier statement is stored as a step for r would be. */
+/* Whether what an earlier statement has computed is stored as a step for r would be. */
 static bool like_step(const opt *o, const opt_step *step, const bexpr *r)
 {
     product x;
     const prog_tensor *t = &o->p->tensor[step->s.target];
-    return !step->is_result || (!t->fill_later && product_begin(r, &x) &&
-                                class_equal(type_class(t->type), t->fill, x.identity));
+    if (!step->is_result) return step->pattern || !o->pattern;
+    return !t->fill_later && product_begin(r, &x) &&
+           class_equal(type_class(t->type), t->fill, x.identity) &&
+           (!o->pattern || format_stores_entries(&t->fmt));
 }
 
 /* The same of what earlier statements have computed. */
@@ -225,9 +227,7 @@ static stc_status read_earlier(opt *o, const bexpr *e, uint64_t key, stc_type ty
     const opt_book *b = o->known ? o->known->book : NULL;
     for (int k = b ? b->n - 1 : -1; k >= 0 && !*done; k--) {
         const opt_step *step = &b->step[k];
-        if (step->key != key || step->stands || (o->pattern && !step->pattern) ||
-            !like_step(o, step, e))
-            continue;
+        if (step->key != key || step->stands || !like_step(o, step, e)) continue;
         const stc_status st = read_equal(o, step, e, type, out, done);
         if (st) return st;
         if (!*done) continue;
