@@ -267,12 +267,17 @@ START_TEST(progress_stops_loops)
 }
 END_TEST
 
-/* Rounds count as steps, also those that do nothing. */
+/* Rounds count as steps, also those that do nothing, or are a single entry's. */
 START_TEST(steps_bound_loops)
 {
-    static const char *const endless[] = {"repeat 9223372036854775807 { }",
-                                          "n = 1 << 62\nrepeat n { a = 1 }",
-                                          "while (1) { }"};
+    static const char *const endless[] = {
+        "repeat 9223372036854775807 { }", "n = 1 << 62\nrepeat n { a = 1 }",
+        "while (1) { }",
+        "tensor A dense f64 [4] = 2; tensor B svec f64 [4] = { (0): 3 }\n"
+        "tensor y dense f64 [4,4]\n"
+        "y(j,i) += sum(p in 0:4, q in 0:8589934591: A(j) * B(i)) with pos(j,s1,A(j)), "
+        "split(s1,s3,s2,3), pos(i,s4,B(i)), split(s4,s6,s5,1), reorder(s2,s3,s6,s5), "
+        "precompute(A(j), W7, {j}, {s8})"};
     heap h = {0};
     const stc_config config = {.alloc = heap_alloc, .alloc_context = &h, .max_steps = 1000};
     stc_machine *m;
@@ -374,7 +379,7 @@ Suite *suite_session(void)
     tcase_add_test(c, files);
     tcase_add_test(c, schedules);
     tcase_add_loop_test(c, progress_stops_loops, 0, 4);
-    tcase_add_loop_test(c, steps_bound_loops, 0, 3);
+    tcase_add_loop_test(c, steps_bound_loops, 0, 4);
     tcase_add_test(c, long_texts);
     tcase_add_test(c, profiles);
     suite_add_tcase(s, c);

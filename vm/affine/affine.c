@@ -300,17 +300,35 @@ static bool prepare(machine *mc, affine *a, bool *none, int64_t *last)
     return true;
 }
 
-/* The most places that the nest can touch. */
-int64_t affine_most_touched(const machine *mc, const affine *a, int64_t all)
+/* n times the rounds of the indices that no level is solved for; false: that is too large
+ * for a number. */
+static bool times_unsolved(const affine *a, int64_t n, int64_t *out)
 {
-    int64_t n = mc->slot[a->load[0].tensor].t->nvals;
     for (int d = 0; d < a->nindex; d++) {
         bool solved = false;
         for (int l = 0; l < a->nlevel; l++)
             solved |= a->level[l].solved == d;
-        if (!solved && !size_mul(n, a->hi[d] - a->lo[d], &n)) return all;
+        if (!solved && !size_mul(n, a->hi[d] - a->lo[d], &n)) return false;
     }
-    return n < all ? n : all;
+    *out = n;
+    return true;
+}
+
+/* The most places that the nest can touch. */
+int64_t affine_most_touched(const machine *mc, const affine *a, int64_t all)
+{
+    int64_t n;
+    const bool small = times_unsolved(a, mc->slot[a->load[0].tensor].t->nvals, &n);
+    return small && n < all ? n : all;
+}
+
+/* Whether what is done for one entry is done soon: nobody looks meanwhile whether to stop.
+ */
+static bool entries_are_brief(const affine *a)
+{
+    enum { BRIEF = 1 << 23 };
+    int64_t n;
+    return times_unsolved(a, 1, &n) && n <= BRIEF;
 }
 
 static stc_status ready_result(machine *mc, affine *a, int64_t last)
@@ -348,6 +366,7 @@ stc_status affine_run(machine *mc, super *base)
     bool none;
     if (!prepare(mc, a, &none, &last)) return replayed(mc, a);
     if (none || a->begin == a->end) return machine_count(mc, 1);
+    if (!entries_are_brief(a)) return replayed(mc, a);
     if (a->nbound) return blocks_run(mc, a, last);
     if (a->sink.fn == FN_ADD && affine_gathers(mc, a))
         return affine_gather_run(mc, a, last);
