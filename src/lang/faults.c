@@ -72,6 +72,14 @@ void expr_note_waits(bexpr *e)
         if (expr_side_waits(e, k)) note_waiting(e->args[k]);
 }
 
+bool expr_has(const bexpr *e, bkind kind)
+{
+    if (e->kind == kind) return true;
+    for (int k = 0; k < e->nargs; k++)
+        if (expr_has(e->args[k], kind)) return true;
+    return false;
+}
+
 bool expr_gathers(const bexpr *e)
 {
     if (e->kind == B_ACCESS && e->nargs) return true;

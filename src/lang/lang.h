@@ -191,6 +191,8 @@ bool expr_call_faults(const bexpr *e);
 bool expr_side_waits(const bexpr *e, int side);
 /* A call's accesses in sides that wait: note that they do. */
 void expr_note_waits(bexpr *e);
+/* Whether a node of that kind (B_REDUCE, …) is in e. */
+bool expr_has(const bexpr *e, bkind kind);
 /* Whether an access that e makes is at a computed subscript. */
 bool expr_gathers(const bexpr *e);
 /* Whether e is `none` but where its first argument holds, and there its second, as masks

@@ -192,14 +192,6 @@ stc_status lift_rest(opt *o, bexpr *e)
 
 /* ---- outside of reductions --------------------------------------------------------- */
 
-static bool reads_any(const bexpr *e)
-{
-    bool reads = e->kind == B_ACCESS;
-    for (int k = 0; k < e->nargs && !reads; k++)
-        reads = reads_any(e->args[k]);
-    return reads;
-}
-
 /* Whether operand m of a call is an annihilator where nothing is stored. */
 static bool is_nothing(const program *p, const bexpr *e, int m)
 {
@@ -218,8 +210,9 @@ static bool has_void(const program *p, const bexpr *e)
 {
     bool found = false;
     for (int m = 0; m < e->nargs && !found; m++)
-        found = (e->kind == B_CALL && !reads_any(e->args[m]) && is_nothing(p, e, m)) ||
-                has_void(p, e->args[m]);
+        found =
+            (e->kind == B_CALL && !expr_has(e->args[m], B_ACCESS) && is_nothing(p, e, m)) ||
+            has_void(p, e->args[m]);
     return found;
 }
 
@@ -240,7 +233,8 @@ static bool is_everywhere(const program *p, const bexpr *e, int k)
 static bool may_be_term(const program *p, const bexpr *e, int k, uint64_t loops)
 {
     const bexpr *const t = e->args[k];
-    if (e->kind != B_CALL || t->kind != B_CALL || calls_of(t) <= 0 || !reads_any(t))
+    if (e->kind != B_CALL || t->kind != B_CALL || calls_of(t) <= 0 ||
+        !expr_has(t, B_ACCESS))
         return false;
     const uint64_t own = opt_indices(p, t);
     return own && own != loops && !has_window(p, t) &&

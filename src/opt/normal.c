@@ -92,15 +92,6 @@ static void note_levels(const program *p, factor *f)
     }
 }
 
-/* Whether an expression has the value of an index in it. */
-bool reads_index(const bexpr *e)
-{
-    bool any = e->kind == B_INDEX;
-    for (int k = 0; k < e->nargs; k++)
-        any |= reads_index(e->args[k]);
-    return any;
-}
-
 factor factor_as_written(const opt *o, const product *x, const bexpr *e)
 {
     const double density = cost_density(o, e, &x->identity);
@@ -109,7 +100,7 @@ factor factor_as_written(const opt *o, const product *x, const bexpr *e)
                 .indices = opt_indices(o->p, e),
                 .density = density,
                 .full = density >= 1 && !some,
-                .plain = density >= 1 && !reads_index(e),
+                .plain = density >= 1 && !expr_has(e, B_INDEX),
                 .steady = keep_steady(o, e),
                 .step = -1};
     note_levels(o->p, &f);

@@ -206,7 +206,6 @@ bool has_window(const program *p, const bexpr *e);
 /* An operand whose format leaves coordinates out. */
 bool stores_some(const program *p, const bexpr *e);
 bool reads_some(const program *p, const bexpr *e); /* one is in e */
-bool reads_index(const bexpr *e);                  /* the value of one is */
 /* The free indices of an expression. */
 uint64_t opt_indices(const program *p, const bexpr *e);
 

@@ -288,14 +288,6 @@ static const pset *space_evaluated(plan *pl, const bexpr *e, value target)
     return s;
 }
 
-static bool has_reduce(const bexpr *e)
-{
-    if (e->kind == B_REDUCE) return true;
-    for (int k = 0; k < e->nargs; k++)
-        if (has_reduce(e->args[k])) return true;
-    return false;
-}
-
 /* A mask before a reduction: if it is stored everywhere, its values decide, so
  * that nothing is reduced where it is false. */
 static const pset *space_mask(plan *pl, const bexpr *m)
@@ -397,7 +389,7 @@ static const pset *space_call(plan *pl, const bexpr *e, const value *target)
     if (!s) return NULL;
     if (s->op == PS_ALL) return space_evaluated(pl, e, *target);
     if (e->kind == B_CALL && e->fn == FN_AND && class_is_zero(e->cls, *target) &&
-        has_reduce(e->args[1]))
+        expr_has(e->args[1], B_REDUCE))
         return pset_make(pl, PS_AND, space_mask(pl, e->args[0]), s);
     return s;
 }
@@ -495,5 +487,6 @@ const pset *plan_mask_space(plan *pl)
     const bexpr *const m = pl->s->mask;
     if (!m) return pset_all();
     const pset *const s = expr_space(pl, m, &(value){.i64 = 0});
-    return has_reduce(pl->s->value) ? pset_make(pl, PS_AND, space_mask(pl, m), s) : s;
+    return expr_has(pl->s->value, B_REDUCE) ? pset_make(pl, PS_AND, space_mask(pl, m), s)
+                                            : s;
 }

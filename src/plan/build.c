@@ -56,16 +56,6 @@ cin *cin_target(plan *pl, cin_kind kind, int target)
     return c;
 }
 
-/* ---- the right side ---------------------------------------------------------------- */
-
-bool has_reduction(const bexpr *e)
-{
-    if (e->kind == B_REDUCE) return true;
-    for (int k = 0; k < e->nargs; k++)
-        if (has_reduction(e->args[k])) return true;
-    return false;
-}
-
 /* ---- sinks -------------------------------------------------------------------------- */
 
 cin *cin_sink(plan *pl, cin_kind kind, int target, bexpr *value_, int nsub, affine *sub)

@@ -103,7 +103,6 @@ stc_status plan_native(builder *b, bool inserts);
 stc_status native_own_levels(plan *pl, relation *r);
 stc_status native_derive_modes(plan *pl, const relation *r);
 bool native_strides_agree(const plan *pl, int slot, const affine *sub);
-bool has_reduction(const bexpr *e); /* build.c */
 
 /* mask.c: what is there at the left side's subscripts; the right side of target op= e, as
  * target = op(target, e). e behind the statement's mask, if it has one: what is evaluated

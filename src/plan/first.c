@@ -31,7 +31,8 @@ static bool finds_first(const bexpr *r, value *none)
 static bexpr *elsewhere(plan *pl, bexpr *e, uint64_t index, const pset **stored)
 {
     if (!(expr_indices(pl, e) & index)) return e;
-    const fillval f = has_reduction(e) ? (fillval){.kind = FILL_VARIES} : expr_fill(pl, e);
+    const fillval f =
+        expr_has(e, B_REDUCE) ? (fillval){.kind = FILL_VARIES} : expr_fill(pl, e);
     const pset *s = f.kind == FILL_KNOWN ? expr_space(pl, e, &f.v) : pset_all();
     if (!s) return NULL;
     if (s->op != PS_ALL && !space_full(pl, s, UINT64_MAX)) {

@@ -74,7 +74,8 @@ stc_status mask_settle(plan *pl)
 {
     bstmt *s = pl->s;
     const format *f = &pl->p->tensor[s->target].fmt;
-    if (!s->bare || (s->nsub && (has_reduction(s->value) || has_reduction(s->mask))))
+    if (!s->bare ||
+        (s->nsub && (expr_has(s->value, B_REDUCE) || expr_has(s->mask, B_REDUCE))))
         return STC_OK;
     stc_status st = plan_accesses(pl, s->mask);
     const pset *under = st ? NULL : plan_mask_space(pl);

@@ -276,14 +276,6 @@ stc_status native_derive_modes(plan *pl, const relation *r)
 
 /* ---- the decision ------------------------------------------------------------------- */
 
-static bool reads_index(const bexpr *e)
-{
-    if (e->kind == B_INDEX) return true;
-    for (int k = 0; k < e->nargs; k++)
-        if (reads_index(e->args[k])) return true;
-    return false;
-}
-
 /* Whether access k, of another format, can be read at derived indices. */
 static bool locatable(const paccess *x, uint64_t derived)
 {
@@ -404,7 +396,7 @@ static const char *statement_refuses(const builder *b)
     if (!pl->s->whole)
         return "isn't iterated by its own levels: the left side names "
                "only some elements";
-    if (b->nterm != 1 || has_reduction(b->term[0].value))
+    if (b->nterm != 1 || expr_has(b->term[0].value, B_REDUCE))
         return "isn't iterated by its own levels: the right side has "
                "several sums";
     return NULL;
@@ -530,7 +522,7 @@ stc_status plan_native(builder *b, bool inserts)
         return remark(pl, first,
                       "isn't iterated by its own levels: there are results where "
                       "it has no slot");
-    if (has_map(f, MAP_FLAT) && reads_index(b->term[0].value))
+    if (has_map(f, MAP_FLAT) && expr_has(b->term[0].value, B_INDEX))
         return remark(pl, first,
                       "isn't iterated by its own levels: an index of a mode that "
                       "shares its level is read");

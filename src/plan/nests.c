@@ -194,7 +194,7 @@ stc_status nest_build(plan *pl, const int *seq, int n, const pset *space, uint64
     ne.space = space;
     ne.uses = expr_uses(e);
     ne.leaf = leaf;
-    ne.only = guard && !has_reduction(guard) && !expr_may_fault(guard) ? guard : NULL;
+    ne.only = guard && !expr_has(guard, B_REDUCE) && !expr_may_fault(guard) ? guard : NULL;
     ne.ntodo = pending_reductions(e, false, ne.todo, 0, 64);
     return nest_from(&ne, 0, bound, out);
 }

@@ -32,7 +32,7 @@ static bexpr *both(plan *pl, bexpr *a, bexpr *b)
 /* What e needs, else it is v; NULL: nothing that is known without what it reduces. */
 static bexpr *needed(plan *pl, bexpr *e, value v)
 {
-    if (!has_reduction(e)) return NULL;
+    if (!expr_has(e, B_REDUCE)) return NULL;
     if (e->kind == B_CONV) {
         const value u = conv_value(e->args[0]->type, e->type, v);
         const value back = conv_value(e->type, e->args[0]->type, u);
@@ -41,14 +41,16 @@ static bexpr *needed(plan *pl, bexpr *e, value v)
     }
     if (e->kind != B_CALL || e->ufn) return NULL;
     if (expr_selects(e) && is_constant(e->args[2], v))
-        return both(pl, has_reduction(e->args[0]) ? NULL : e->args[0],
+        return both(pl, expr_has(e->args[0], B_REDUCE) ? NULL : e->args[0],
                     needed(pl, e->args[1], v));
     if (e->fn != FN_AND || v.i64) return NULL;
     bexpr *of[2];
     for (int k = 0; k < 2; k++) {
         bexpr *const x = e->args[k];
         const value zero = conv_value(x->type, STC_I64, (value){.i64 = 0});
-        of[k] = has_reduction(x) ? needed(pl, x, zero) : x->type == STC_BOOL ? x : NULL;
+        of[k] = expr_has(x, B_REDUCE) ? needed(pl, x, zero)
+                : x->type == STC_BOOL ? x
+                                      : NULL;
     }
     return both(pl, of[0], of[1]);
 }

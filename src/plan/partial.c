@@ -216,7 +216,7 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     leaf->guard = pl->s->mask;
     if (!meets && !b->in_place) st = reach_ask(pl, leaf, each, b->fill);
     if (st) return st;
-    if (b->old && !has_reduction(all) && !in_order(pl, b->old->mark)) {
+    if (b->old && !expr_has(all, B_REDUCE) && !in_order(pl, b->old->mark)) {
         /* what is there and what is new can't be merged: one after the other */
         cin *const new = cin_new(pl, leaf->kind);
         pset *const there = pset_leaf(pl, PS_STORED, b->old->mark);

@@ -132,7 +132,7 @@ bexpr *range_running(plan *pl, const bexpr *r, int index, const bexpr **until)
     value id;
     if (r->nindex != 1 || r->asked || !expr_selects(e) || e->args[2]->kind != B_CONST ||
         !reduce_identity(r, &id) || !class_equal(r->cls, id, e->args[2]->value) ||
-        has_reduction(e))
+        expr_has(e, B_REDUCE))
         return NULL;
     bexpr *mask = e->args[0], *rest = NULL;
     if (mask->kind == B_CALL && mask->fn == FN_AND) {

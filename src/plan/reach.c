@@ -63,7 +63,7 @@ stc_status reach_ask(plan *pl, cin *leaf, const bexpr *e, const value *target)
 {
     const pset *asked[REACH_MAX];
     const bool chosen = e == pl->chosen;
-    if (!leaf || !(chosen || has_reduction(e)) || !reach_matters(pl)) return STC_OK;
+    if (!leaf || !(chosen || expr_has(e, B_REDUCE)) || !reach_matters(pl)) return STC_OK;
     pl->spaces.asks = true;
     const pset *s = chosen ? chosen_set(pl, e, target) : expr_space(pl, e, target);
     pl->spaces.asks = false;

@@ -95,7 +95,7 @@ static stc_status keep_unmasked(builder *b)
 {
     plan *pl = b->pl;
     b->space = plan_mask_space(pl);
-    if (has_reduction(b->root) && !has_reduction(pl->s->mask))
+    if (expr_has(b->root, B_REDUCE) && !expr_has(pl->s->mask, B_REDUCE))
         return b->space ? STC_OK : STC_ERR_MEMORY;
     b->root = expr_chosen(pl, pl->s->mask, b->root);
     if (!b->root || !b->space) return STC_ERR_MEMORY;
@@ -110,7 +110,7 @@ static stc_status masked_values(builder *b, int w, affine *at, list *out)
 {
     plan *pl = b->pl;
     const bool plain = b->space->op == PS_ALL || b->space->op == PS_STORED;
-    const bool all = plain && names_all(pl, b->space) && !has_reduction(b->root);
+    const bool all = plain && names_all(pl, b->space) && !expr_has(b->root, B_REDUCE);
     list values;
     list_init(&values);
     b->space = pset_make(pl, PS_AND, plan_mask_space(pl), b->space);
