@@ -3,6 +3,7 @@
  * earlier faults left behind. */
 #include "../vm/strips/merge_keys.h"
 #include "check.h"
+#include <string.h>
 
 #define RLE                                                                                \
     "tensor R rle f64 [2,6] = { (0,0): 1, (0,1): 1, (0,2): 1, (1,3): 2, (1,4): 2, (1,5): " \
@@ -336,6 +337,48 @@ START_TEST(others_are_searched)
 }
 END_TEST
 
+/* Rows that are groups are merged as rows with bounds are, with such and with each other;
+ * rows that have none lie between. */
+START_TEST(groups_are_merged)
+{
+    static const struct {
+        const char *text, *row;
+    } all[] = {{"L(i,j) + K(i,j)", "merge_fibers F64 add, 32 bits"},
+               {"K(i,j) - L(i,j)", "merge_fibers F64 sub, 32 bits"},
+               {"max(L(i,j), M(i,j))", "merge_fibers F64 max, 32 bits"},
+               {"M(i,j) * L(i,j)", "merge_fibers F64 mul, 32 bits"}};
+    static const char setup[] =
+        "n = 700\ntensor K csr f64 [n,n]\nK(i,j) = ((i + j) % 19 == 0) * (j - 40)\n"
+        "compact K\ntensor C csr f64 [n,n]\n"
+        "C(i,j) = ((i * 7 + j * 13) % 23 < 2 && i % 9 != 4) * (i - j)\ncompact C\n"
+        "tensor L coo f64 [n,n]\nL(i,j) = C(i,j)\ntensor M coo f64 [n,n]\n"
+        "M(i,j) = K(i,j) * (i < 500)\ncompact M\ntensor D csr f64 [n,n]\nD(i,j) = M(i,j)\n"
+        "tensor Q csr [n,n]\ntensor R csr [n,n]\n";
+    heap h;
+    char text[200], *profile, *of;
+    stc_machine *m = machine_open(&h, false);
+    stc_session *s;
+    machine_profile_runs(m);
+    ck_ok(m, stc_session_open(m, &s));
+    ck_ok(m, stc_session_exec(s, setup, "setup"));
+    snprintf(text, sizeof text, "R(i,j) = %s", all[_i].text);
+    ck_ok(m, stc_session_exec(s, text, "statement"));
+    ck_ok(m, stc_session_profile(s, &profile));
+    ck_assert_msg(strstr(profile, all[_i].row), "%s", profile);
+    stc_text_free(m, profile);
+    while ((of = strstr(text, "L(")) || (of = strstr(text, "M(")))
+        *of = *of == 'L' ? 'C' : 'D';
+    *text = 'Q';
+    ck_ok(m, stc_session_exec(s, text, "of rows with bounds"));
+    ck_ok(m,
+          stc_session_exec(s, "c = sum(i,j: Q(i,j) != R(i,j)) + (stored(Q) != stored(R))",
+                           "compared"));
+    ck_assert(session_number(m, s, "c") == 0);
+    stc_session_close(s);
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_merge(void)
 {
     Suite *s = suite_create("merge");
@@ -354,6 +397,7 @@ Suite *suite_merge(void)
     tcase_add_test(c, several_fibers);
     tcase_add_test(c, stretches);
     tcase_add_loop_test(c, others_are_searched, 0, SEARCHED);
+    tcase_add_loop_test(c, groups_are_merged, 0, 4);
     suite_add_tcase(s, c);
     return s;
 }

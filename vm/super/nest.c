@@ -110,12 +110,6 @@ static uint64_t table_mask(int count)
     return count == MERGE_TABLE_MAX ? ~UINT64_C(0) : (UINT64_C(1) << (1 << count)) - 1;
 }
 
-static bool branchless(const machine *mc, const place *opened)
-{
-    return format_props(&mc->p->tensor[opened->tensor].fmt, opened->level) &
-           PROP_BRANCHLESS;
-}
-
 /* Which fibers are walked, as far as the program says; the produce table for
  * located operands present. */
 static bool match_shape(nest *ns, const machine *mc)
@@ -145,8 +139,6 @@ static bool match_shape(nest *ns, const machine *mc)
     if (full && ns->nwalk > 0) return false;
     ns->shape = full ? NEST_RANGE : ns->nwalk == 1 ? NEST_FIBER : NEST_MERGE;
     if (!full && ns->nwalk == 0) return false;
-    for (int w = 0; ns->nwalk == 2 && w < 2; w++)
-        if (branchless(mc, &ns->o.s.place[ns->link.up[ns->walk[w].place]])) return false;
     for (int b = 0; b < m->count; b++)
         if (sure >> b & 1 && m->produce & ~table_bit(b) & table_mask(m->count))
             ns->must |= UINT64_C(1) << b;
@@ -233,7 +225,7 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     if (f.bounds) { /* else the parent's position and its duplicates bound it */
         if (!tensor_unique(t, (int)(lv - t->level)) || !fibers_listed(&f)) return false;
         if (f.bounds_width < f.width || (wide && !takes_wide(ns, lv))) return false;
-    } else if (ns->nwalk != 1 || !(lv->props & PROP_UNIQUE)) {
+    } else if (!(lv->props & PROP_UNIQUE)) {
         return false;
     }
     w->step = f.stride / f.width;
@@ -243,6 +235,7 @@ static bool prepare_walk(const machine *mc, nest *ns, nest_walk *w, int *width)
     w->wide = wide ? f.bounds : NULL;
     w->grouped = !f.bounds && lv > t->level && !(lv[-1].props & PROP_UNIQUE) &&
                  f.width == sizeof(int32_t) && takes_wide(ns, lv);
+    if (!f.bounds && ns->nwalk > 1 && (!w->grouped || w->step > 1)) return false;
     ns->widens |= wide || w->grouped;
     w->crd = f.crd;
     w->entries = lv->size;
