@@ -79,16 +79,17 @@ static bool evaluable(const loop_tree *t)
 
 static stc_status run_inner(machine *mc, strip *s, int child);
 
-/* A kernel for the loop and the one inside it, if that is all there is. */
-static stc_status find_pair(machine *mc, stage *st, const loop_tree *t)
+/* Kernels for loops that are all there is inside of this one, or that reduce. It is as it
+ * stands: nothing is given yet by the loops around. */
+static stc_status find_kernels(machine *mc, stage *st, const loop_tree *t)
 {
-    if (t->nchild != 1 || t->child[0]->nchild) return STC_OK;
-    const uint8_t to = t->child[0]->s.nsink ? t->child[0]->s.sink[0].kind : SINK_STORE;
-    if (st->out && to == SINK_STORE) return STC_OK;
-    if (nest_match(mc, &t->s, t->child[0], &st->pair)) return mc->cx->diag.status;
-    if (!st->pair) return STC_OK;
-    st->g = &st->pair->o;
-    strip_setup(st->g, &st->own.s);
+    for (int k = 0; k < t->nchild; k++) {
+        const loop_tree *in = t->child[k];
+        const uint8_t to = in->s.nsink ? in->s.sink[0].kind : SINK_STORE;
+        if (in->nchild || (st->out && to == SINK_STORE)) continue;
+        if (t->nchild > 1 && to != SINK_REDUCE) continue;
+        if (nest_match(mc, &st->own, in, &st->inside[k])) return mc->cx->diag.status;
+    }
     return STC_OK;
 }
 
@@ -111,11 +112,11 @@ static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
     st->out = out;
     st->g = &st->own;
     strip_setup(&st->own, &t->s);
+    if (find_kernels(mc, st, t)) return NULL;
     if (out) {
         st->link = t->link;
         give(st, &st->own.s);
     }
-    if (find_pair(mc, st, t)) return NULL;
     st->g->stage = st;
     st->g->serial = &st->serial;
     st->g->result_place = cascade_place;
@@ -128,6 +129,7 @@ static stage *add_stage(machine *mc, cascade *c, const loop_tree *t, stage *out)
     for (int k = 0; k < t->nchild; k++) {
         st->child[k] = add_stage(mc, c, t->child[k], st);
         if (!st->child[k]) return NULL;
+        st->child[k]->pair = st->inside[k];
         st->nchild++;
     }
     st->faultless = strip_faultless(&st->own.s);
@@ -195,17 +197,26 @@ static stc_status prepare_sinks(machine *mc, cascade *c)
     return STC_OK;
 }
 
+static bool all_paired(const stage *st)
+{
+    bool all = st->nchild > 0;
+    for (int k = 0; k < st->nchild; k++)
+        all &= st->child[k]->paired;
+    return all;
+}
+
 static stc_status prepare(machine *mc, cascade *c)
 {
     for (int k = 0; k < c->nstage; k++)
         c->stage[k].paired = c->stage[k].pair && nest_prepare(mc, c->stage[k].pair);
     stage *first = &c->stage[0];
-    if (first->paired && first->plain) return make_ready(mc, first);
-    first->plain = first->paired;
+    const bool plain = all_paired(first);
+    if (plain && first->plain) return make_ready(mc, first);
+    first->plain = plain;
     if (prepare_sinks(mc, c)) return mc->cx->diag.status;
     for (int k = 0; k < c->nstage; k++) {
         stage *st = &c->stage[k];
-        if (st->out && st->out->paired) {
+        if (st->paired) {
             if (st->out->out) stage_results_turn(st->out, st->g->s.sink[0].a);
             continue;
         }
@@ -215,8 +226,7 @@ static stc_status prepare(machine *mc, cascade *c)
         if (st->out) stage_rows_prepare(mc, st);
     }
     for (int k = 0; k < c->nstage; k++)
-        if (c->stage[k].out && !c->stage[k].out->paired)
-            stage_late_prepare(mc, &c->stage[k]);
+        if (c->stage[k].out && !c->stage[k].paired) stage_late_prepare(mc, &c->stage[k]);
     return STC_OK;
 }
 
@@ -284,12 +294,13 @@ static stc_status stage_run(machine *mc, stage *st)
     return STC_OK;
 }
 
-/* The stage, not the pair's own, whose lane says where the pair accumulates. */
-static const stage *target_stage(const stage *st)
+/* The stage, not the one around, whose lane says where the kernel accumulates. */
+static const stage *target_stage(const stage *in)
 {
-    const sink *x = &st->pair->in.sink[0];
-    if (x->kind != SINK_ACC || st->pair->by_lane) return NULL;
-    uint16_t id = st->pair->link.up[x->b];
+    const sink *x = &in->pair->in.sink[0];
+    const stage *st = in->out;
+    if (x->kind != SINK_ACC || in->pair->by_lane) return NULL;
+    uint16_t id = in->pair->link.up[x->b];
     while (st->out && st->g->s.place[id].kind == PLACE_GIVEN) {
         id = st->link.up[id];
         st = st->out;
@@ -306,14 +317,14 @@ static stc_status count_rounds(machine *mc, nest *ns)
 
 /* Sums that are stored as they are, side by side, the kernel writes where they go.
  * *to: where that is; NULL: they aren't like that. */
-static stc_status find_sums(machine *mc, stage *st, void **to)
+static stc_status find_sums(machine *mc, const stage *st, void **to)
 {
-    const strip *g = st->g;
+    const strip *g = st->out->g;
     const uint16_t id = st->pair->link.result;
     const sink *x = &g->s.sink[0];
     *to = NULL;
-    if (st->out || st->pair->in.sink[0].kind != SINK_REDUCE || g->s.nsink != 1 ||
-        x->kind != SINK_STORE || x->node != id)
+    if (st->out->out || st->out->nchild > 1 || st->pair->in.sink[0].kind != SINK_REDUCE ||
+        g->s.nsink != 1 || x->kind != SINK_STORE || x->node != id)
         return STC_OK;
     const place *p = &g->s.place[x->b];
     const column *i = &g->icol[p->icol];
@@ -337,16 +348,17 @@ static stc_status find_sums(machine *mc, stage *st, void **to)
 static stc_status sums_run(machine *mc, stage *st, void *sums)
 {
     nest *ns = st->pair;
-    vcolumn *c = &ns->o.node[ns->link.result];
+    strip *g = ns->o;
+    vcolumn *c = &g->node[ns->link.result];
     void *own = c->data;
     c->p = c->data = sums;
     ns->from = 0;
-    ns->to = st->g->n;
+    ns->to = g->n;
     const stc_status status = super_run(mc, ns);
     c->data = own;
     if (status) return status;
-    mc->slot[st->g->s.sink[0].a].stores += (uint64_t)st->g->n;
-    st->g->n = 0; /* nothing is left to be done with these lanes */
+    mc->slot[g->s.sink[0].a].stores += (uint64_t)g->n;
+    g->n = 0; /* nothing is left to be done with these lanes */
     return count_rounds(mc, ns);
 }
 
@@ -354,8 +366,8 @@ static stc_status sums_run(machine *mc, stage *st, void *sums)
 static stc_status pair_run(machine *mc, stage *st)
 {
     nest *ns = st->pair;
-    const stage *to = target_stage(st);
-    const int n = st->g->n;
+    const stage *const around = st->out, *const to = target_stage(st);
+    const int n = around->g->n;
     void *sums;
     nest_gaps(ns);
     nest_tell_none(ns);
@@ -364,10 +376,11 @@ static stc_status pair_run(machine *mc, stage *st)
     for (ns->from = 0; ns->from < n; ns->from = ns->to) {
         ns->to = n;
         if (to) {
-            const int k = stage_lane_in(st, to, ns->from);
-            for (ns->to = ns->from + 1; ns->to < n && stage_lane_in(st, to, ns->to) == k;)
+            const int k = stage_lane_in(around, to, ns->from);
+            for (ns->to = ns->from + 1;
+                 ns->to < n && stage_lane_in(around, to, ns->to) == k;)
                 ns->to++;
-            if (stage_results_stand(mc, st->out, st->row[ns->from]))
+            if (stage_results_stand(mc, around->out, around->row[ns->from]))
                 return mc->cx->diag.status;
         }
         if (super_run(mc, ns)) return mc->cx->diag.status;
@@ -377,8 +390,8 @@ static stc_status pair_run(machine *mc, stage *st)
 
 static stc_status run_inner(machine *mc, strip *s, int child)
 {
-    stage *st = s->stage;
-    return st->paired ? pair_run(mc, st) : stage_run(mc, st->child[child]);
+    stage *st = s->stage->child[child];
+    return st->paired ? pair_run(mc, st) : stage_run(mc, st);
 }
 
 /* A sum that goes on across rounds is made of parts, each from the neutral value: a part
@@ -403,7 +416,7 @@ static bool leaves_runs(const cascade *c)
 {
     enum { LEFT_OUT = 32 };
     for (int k = 1; k < c->nstage; k++)
-        for (int j = 0; j < c->stage[k].nwalk; j++) {
+        for (int j = 0; j < c->stage[k].nwalk && !c->stage[k].paired; j++) {
             const stage_walk *w = &c->stage[k].walk[j];
             const int64_t runs = w->lv->a[STC_CRD].len, fibers = w->lv->a[STC_POS].len - 1;
             if ((w->t.shape == VIEW_RUNS || w->t.shape == VIEW_TOKENS) && fibers > 0 &&
@@ -432,7 +445,8 @@ static void cascade_free(machine *mc, super *base)
         stage_windows_free(mc, st);
         mem_free(mc->cx, st->g->block, st->g->block_size);
         mem_free(mc->cx, st->run_lane, st->run_lane ? ROW_INTS * sizeof *st->run_lane : 0);
-        nest_free(mc, st->pair);
+        for (int j = 0; j < CHILD_MAX; j++)
+            nest_free(mc, st->inside[j]);
         mem_free(mc->cx, st->key_block, st->key_size);
         const int count = st->own.s.l->merge->count;
         mem_free(mc->cx, st->stand,

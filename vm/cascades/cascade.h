@@ -6,7 +6,7 @@
  * loop reduces is folded back by row. So every loop costs by the element and
  * none by the fiber: columnar evaluation of the tree of iterations.
  *
- * The innermost two loops may be a nest that super.def has a kernel for.
+ * An innermost loop may run by a kernel of super.def, for all lanes of the loop around.
  */
 #ifndef STC_VM_CASCADE_H
 #define STC_VM_CASCADE_H
@@ -74,15 +74,16 @@ typedef struct stage_sink {
 } stage_sink;
 
 struct stage {
-    strip *g;    /* its strip: own, or that of the pair          */
-    nest *pair;  /* a kernel for this loop and the one inside it */
-    bool paired; /* in this run                                  */
-    bool plain;  /* paired in the last run, and all that there is */
+    strip *g;    /* its strip                                             */
+    nest *pair;  /* a kernel that runs it for all lanes of the loop around */
+    bool paired; /* in this run                                           */
+    bool plain;  /* so were all that there is inside of it, in the last run */
     cascade *all;
     stage *out; /* the loop around */
     nest_links link;
     int nchild;
     stage *child[CHILD_MAX];
+    nest *inside[CHILD_MAX]; /* theirs */
     /* filling */
     int nwalk, walks; /* in this run; that have room */
     uint8_t simple;   /* stage_simple_way, in this strip of the loop around */

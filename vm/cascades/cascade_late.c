@@ -99,7 +99,7 @@ void stage_late_match(stage *st)
 {
     const loop_summary *s = &st->g->s;
     const merge_desc *m = s->l->merge;
-    st->late_body = st->out && !st->pair && st->nchild < 2 && st->faultless &&
+    st->late_body = st->out && !st->inside[0] && st->nchild < 2 && st->faultless &&
                     !st->g->masks && walks_one(m);
     if (!st->late_body) return;
     st->late_given = given_values(s);

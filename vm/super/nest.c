@@ -125,7 +125,7 @@ static bool match_shape(nest *ns, const machine *mc)
             sure |= UINT64_C(1) << b;
             continue;
         }
-        const place *opened = &ns->o.s.place[ns->link.up[1 + b]];
+        const place *opened = &ns->o->s.place[ns->link.up[1 + b]];
         if (opened->shift != UNLINKED) return false;
         if (format_props(&mc->p->tensor[opened->tensor].fmt, opened->level) & PROP_FULL) {
             sure |= UINT64_C(1) << b;
@@ -163,7 +163,7 @@ static bool plain_body(const nest *ns)
 static bool match_sink(nest *ns)
 {
     const sink *x = &ns->in.sink[0];
-    const loop_summary *o = &ns->o.s;
+    const loop_summary *o = &ns->o->s;
     if (x->kind == SINK_REDUCE) return true;
     if (x->kind > SINK_ACC || o->nsink > 0) return false;
     const place *at = &ns->in.place[x->b];
@@ -188,7 +188,7 @@ const level *nest_level(const machine *mc, const nest *ns, int id, const tensor 
 {
     const place *p = &ns->in.place[id];
     const merge_operand *o = &ns->in.l->merge->operand[p->operand];
-    const place *opened = &ns->o.s.place[ns->link.up[id]];
+    const place *opened = &ns->o->s.place[ns->link.up[id]];
     const bool walked = operand_walks(o);
     *t = mc->slot[walked ? opened->tensor : o->tensor].t;
     return &(*t)->level[walked ? opened->level : o->level];
@@ -200,7 +200,7 @@ static const column *nest_parent(const nest *ns, int id)
     const place *p = &ns->in.place[id];
     const uint16_t up = ns->link.up[id];
     const merge_operand *o = &ns->in.l->merge->operand[p->operand];
-    return &ns->o.place[operand_walks(o) ? ns->o.s.place[up].up : up];
+    return &ns->o->place[operand_walks(o) ? ns->o->s.place[up].up : up];
 }
 
 /* Whether the kernel can be told of fibers in narrower bounds (nest_bounds.c). Merges and
@@ -337,7 +337,7 @@ static bool prepare_musts(const machine *mc, const nest *ns)
         if (!(ns->must >> b & 1)) continue;
         const uint16_t up = ns->link.up[1 + b];
         const bool walked = operand_walks(&m->operand[b]);
-        if (!always_there(mc, &ns->o, walked ? ns->o.s.place[up].up : up)) return false;
+        if (!always_there(mc, ns->o, walked ? ns->o->s.place[up].up : up)) return false;
     }
     return true;
 }
@@ -381,7 +381,7 @@ bool nest_prepare(machine *mc, nest *ns)
 {
     ns->rounds = 0;
     ns->limit_of = NULL;
-    if (!machine_knows(mc, ns->o.s.l, ns->since)) {
+    if (!machine_knows(mc, ns->o->s.l, ns->since)) {
         ns->kernel = NULL;
         ns->since = mc->bindings;
         if (prepare_operands(mc, ns)) ns->kernel = ns->width == 8 ? ns->wide : ns->narrow;
@@ -411,8 +411,14 @@ bool nest_lane_there(const nest *ns, int k)
     return true;
 }
 
-stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *inner,
-                      nest **out)
+void nest_count_fibers(machine *mc, const nest *ns)
+{
+    for (int w = 0; w < ns->nwalk; w++)
+        for (int k = ns->from; k < ns->to; k++)
+            machine_saw(mc, SEEN_FIBERS, walk_parent(&ns->walk[w], k) >= 0);
+}
+
+stc_status nest_match(machine *mc, strip *outer, const loop_tree *inner, nest **out)
 {
     const bool tells = nest_tells(mc, &inner->s);
     if (inner->s.nsink != 1 && !tells) return STC_OK;
@@ -424,7 +430,7 @@ stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *i
     ns->link = inner->link;
     ns->tells = tells;
     summary_copy(&ns->in, &inner->s);
-    strip_setup(&ns->o, outer);
+    ns->o = outer;
     if (plain_body(ns) && match_shape(ns, mc) && match_value(ns, mc) && match_sink(ns) &&
         super_choose(mc, ns)) {
         status = nest_made_ready(mc, ns);

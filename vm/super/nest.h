@@ -1,5 +1,5 @@
-/* nest.h: two loops in one handler: the outer one by strips (strip.c), the
- * inner one by a superinstruction that runs all lanes of the strip.
+/* nest.h: a loop inside another, which runs by strips (strip.c): a superinstruction runs it
+ * for all lanes of the strip.
  *
  * What the inner loop leaves alone is a column of the outer strip: parent
  * positions of its fibers, scalars, starting values. A kernel is handed these
@@ -90,8 +90,8 @@ struct nest {
     bool tells;              /* a second sink: whether there was a term             */
     int64_t *told;           /* NULL if not; all bits of lanes that had a term      */
     nest_links link;
-    loop_summary in; /* the inner loop's      */
-    strip o;         /* of the outer loop     */
+    loop_summary in; /* the inner loop's  */
+    strip *o;        /* of the outer loop */
 };
 
 /* Lane k's parent; NONE: the fiber is empty. */
@@ -114,12 +114,13 @@ static inline bool nest_lane(const nest *ns, int k)
 /* The level of an inner operand, and the column of positions it is below. */
 const level *nest_level(const machine *mc, const nest *ns, int place, const tensor **t);
 
-/* nest.c. Matching: *out stays NULL if super.def has no row. prepare: false if
+/* nest.c. Matching, in a strip that is set up for the outer loop as it stands: *out stays
+ * NULL if super.def has no row. prepare: false if
  * this run's fibers aren't as the kernel needs them. gaps: for a new strip. */
-stc_status nest_match(machine *mc, const loop_summary *outer, const loop_tree *inner,
-                      nest **out);
+stc_status nest_match(machine *mc, strip *outer, const loop_tree *inner, nest **out);
 bool nest_prepare(machine *mc, nest *ns);
 void nest_gaps(nest *ns);
+void nest_count_fibers(machine *mc, const nest *ns); /* of the lanes it is to run */
 
 /* nest_tell.c */
 bool nest_tells(const machine *mc, const loop_summary *in);

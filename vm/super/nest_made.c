@@ -27,7 +27,7 @@ struct nest_made {
 static bool own_value(const nest *ns, int id, uint64_t *tree)
 {
     const node *x = &ns->in.node[id];
-    if (!x->varies) return !ns->o.s.node[ns->link.node[id]].varies;
+    if (!x->varies) return !ns->o->s.node[ns->link.node[id]].varies;
     *tree |= UINT64_C(1) << id;
     if (x->kind == NODE_LOAD) return ns->nwalk == 1 && x->b == ns->walk[0].place;
     if (x->kind == NODE_FN && x->fn_cls <= CLASS_U64 && fn_at(x->fn)->flags & FP_FAULTS)
@@ -95,7 +95,7 @@ stc_status nest_made_ready(machine *mc, nest *ns)
     own_value(ns, m->node, &tree);
     strip_setup(&m->g, &ns->in);
     keep_tree(&m->g.s, m->node, m->place, tree);
-    m->g.around = &ns->o;
+    m->g.around = ns->o;
     m->g.entered = true;
     m->parent = (column){.form = COL_STEP, .full = true};
     ns->made = m;
@@ -121,7 +121,7 @@ bool nest_made_holds(const nest *ns)
         const node *x = &s->node[s->step[k].a];
         for (int j = 0; x->kind != NODE_LOAD && j < x->nargs; j++) {
             const bool given = s->node[x->arg[j]].kind == NODE_GIVEN;
-            if (given && ns->o.s.node[ns->link.node[x->arg[j]]].varies) return false;
+            if (given && ns->o->s.node[ns->link.node[x->arg[j]]].varies) return false;
         }
     }
     return true;
@@ -150,7 +150,7 @@ static stc_status make_ready(machine *mc, nest *ns)
         /* what is reduced isn't linked, and nothing here takes it */
         if (m->g.s.node[k].kind != NODE_GIVEN || ns->link.node[k] == UNLINKED) continue;
         m->g.node[k].p = NULL;
-        m->g.node[k].one = ns->o.node[ns->link.node[k]].one;
+        m->g.node[k].one = ns->o->node[ns->link.node[k]].one;
         m->g.node[k].spread = 0;
     }
     return STC_OK;

@@ -23,7 +23,7 @@ void nest_tell_none(nest *ns)
 {
     if (!ns->tells) return;
     const uint16_t id = ns->link.results[1];
-    ns->told = ns->o.node[id].data;
-    memcpy(ns->told, strip_spread(&ns->o, ns->o.s.node[id].arg[0]),
-           (size_t)ns->o.n * sizeof *ns->told);
+    ns->told = ns->o->node[id].data;
+    memcpy(ns->told, strip_spread(ns->o, ns->o->s.node[id].arg[0]),
+           (size_t)ns->o->n * sizeof *ns->told);
 }

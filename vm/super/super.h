@@ -23,8 +23,7 @@ struct super_instance {
 static inline stc_status super_run(machine *mc, nest *ns)
 {
     tally(mc, ns->kernel->number);
-    if (ns->shape != NEST_RANGE)
-        machine_saw(mc, SEEN_FIBERS, (ns->to - ns->from) * (1 + (ns->shape == NEST_MERGE)));
+    if (mc->profile) nest_count_fibers(mc, ns);
     return ns->made     ? nest_made_run(mc, ns)
            : ns->widens ? nest_bounds_run(mc, ns)
                         : ns->kernel->run(mc, ns);
@@ -102,8 +101,8 @@ static inline const void *super_row(const nest *ns, const nest_load *x, int k, s
 
 /* The value of an outer node in lane k, as one of the class's C type. */
 #define LANE_VALUE(T, ns, id, k)                                                           \
-    ((ns)->o.node[id].p ? ((const T *)(ns)->o.node[id].p)[k]                               \
-                        : *(const T *)&(ns)->o.node[id].one)
+    ((ns)->o->node[id].p ? ((const T *)(ns)->o->node[id].p)[k]                             \
+                         : *(const T *)&(ns)->o->node[id].one)
 
 /* What lane k's sum starts from (summary_link.c). */
 #define START(T, ns, r, k) LANE_VALUE(T, ns, (r)->arg[0], k)

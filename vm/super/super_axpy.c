@@ -94,7 +94,7 @@ SCATTERS(64)
 
 static const level *lanes_level(const machine *mc, const nest *ns)
 {
-    const place *p = &ns->o.s.place[ns->link.up[ns->in.sink[0].b]];
+    const place *p = &ns->o->s.place[ns->link.up[ns->in.sink[0].b]];
     return &mc->slot[p->tensor].t->level[p->level];
 }
 
@@ -102,7 +102,7 @@ bool super_lanes_ready(const machine *mc, const nest *ns)
 {
     const level *lv = lanes_level(mc, ns);
     int64_t lo, hi;
-    merge_range(mc, ns->o.s.l->merge, &lo, &hi);
+    merge_range(mc, ns->o->s.l->merge, &lo, &hi);
     return lv->kind->caps & CAP_INSERT && level_covers(lv, lo, hi);
 }
 
@@ -111,7 +111,7 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
 {
     slot *r = &mc->slot[ns->in.sink[0].a];
     const level *lv = lanes_level(mc, ns);
-    const int64_t hi = mc->ext[ns->o.s.l->merge->hi];
+    const int64_t hi = mc->ext[ns->o->s.l->merge->hi];
     if (asm_value(mc, r, hi - lv->base - 1)) return mc->cx->diag.status;
     r->stores++;
     *row = (char *)r->t->vals - lv->base * (int64_t)type_size(r->t->type);
@@ -131,7 +131,7 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
             SCALE(TYPE, B, s, k)                                                           \
             const elem_##TYPE *x = NULL;                                                   \
             if (by) x = (const elem_##TYPE *)by->vals + load_base(by, k);                  \
-            elem_##TYPE *at = &to[column_get(&ns->o.icol[0], k)];                          \
+            elem_##TYPE *at = &to[column_get(&ns->o->icol[0], k)];                         \
             num_##TYPE sum = GET(TYPE, *at);                                               \
             ns->rounds += e - p;                                                           \
             for (; p < e; p++) {                                                           \
@@ -151,7 +151,7 @@ static stc_status lanes_row(machine *mc, nest *ns, void **row)
                                               const nest_load *own, const nest_load *by)   \
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
-        const column *i = &ns->o.icol[0], *parent = w->parent;                             \
+        const column *i = &ns->o->icol[0], *parent = w->parent;                            \
         if (w->bounds || parent->form != COL_STEP || i->form != COL_STEP || !by ||         \
             by->parent->form != COL_FIXED || ns->gaps || ns->nscalar || w->step != 1)      \
             return false;                                                                  \

@@ -43,11 +43,11 @@ enum { LIMIT_SHARE = 8 };
         const index_##W *bounds = w->bounds;                                               \
         if (!bounds || w->parent->form != COL_STEP || w->step != 1 || ns->gaps ||          \
             ns->told || ns->load[1].parent->form != COL_FIXED ||                           \
-            ns->o.node[ns->scalar[0]].p ||                                                 \
-            ns->o.node[ns->o.s.node[ns->link.result].arg[0]].p)                            \
+            ns->o->node[ns->scalar[0]].p ||                                                \
+            ns->o->node[ns->o->s.node[ns->link.result].arg[0]].p)                          \
             return false;                                                                  \
         bounds += w->parent->base;                                                         \
-        ns->rounds += bounds[ns->o.n] - bounds[0];                                         \
+        ns->rounds += bounds[ns->o->n] - bounds[0];                                        \
         return true;                                                                       \
     }
 ALIKE(32)
@@ -108,14 +108,15 @@ ALIKE(32)
         const uint8_t *own = ns->load[0].vals;                                             \
         const elem_##TYPE *x = (const elem_##TYPE *)by->vals + load_base(by, 0);           \
         const num_##TYPE none = LANE_VALUE(num_##TYPE, ns, ns->scalar[0], 0);              \
-        const num_##TYPE start = START(num_##TYPE, ns, &ns->o.s.node[ns->link.result], 0); \
+        const num_##TYPE start =                                                           \
+            START(num_##TYPE, ns, &ns->o->s.node[ns->link.result], 0);                     \
         const num_##TYPE *limit =                                                          \
-            limit_##TYPE##_##B##_##W(ns, x, bounds[ns->o.n] - bounds[0]);                  \
+            limit_##TYPE##_##B##_##W(ns, x, bounds[ns->o->n] - bounds[0]);                 \
         const num_##TYPE least = limit ? PLUS(B, TYPE, *limit, none) : none;               \
-        for (int k = 0, n = ns->o.n; limit && k < n; k++)                                  \
+        for (int k = 0, n = ns->o->n; limit && k < n; k++)                                 \
             out[k] = chosen_##TYPE##_##B##_##W(own, w->crd, 1, bounds[k], bounds[k + 1],   \
                                                x, none, start, &least);                    \
-        for (int k = 0, n = ns->o.n; !limit && k < n; k++) {                               \
+        for (int k = 0, n = ns->o->n; !limit && k < n; k++) {                              \
             ask_later_##W(ns, w, own, sizeof *own, k, n);                                  \
             out[k] = chosen_##TYPE##_##B##_##W(own, w->crd, 1, bounds[k], bounds[k + 1],   \
                                                x, none, start, NULL);                      \
@@ -126,13 +127,13 @@ ALIKE(32)
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
         const nest_load *by = &ns->load[1];                                                \
-        const node *r = &ns->o.s.node[ns->link.result];                                    \
-        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
+        const node *r = &ns->o->s.node[ns->link.result];                                   \
+        num_##TYPE *out = ns->o->node[ns->link.result].data;                               \
         if (chosen_alike_##W(ns)) {                                                        \
             chosen_plain_##TYPE##_##B##_##W(ns, out);                                      \
             return super_poll(mc, &ns->rounds);                                            \
         }                                                                                  \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
+        for (int k = 0; k < ns->o->n; k++) {                                               \
             const num_##TYPE none = LANE_VALUE(num_##TYPE, ns, ns->scalar[0], k);          \
             out[k] = START(num_##TYPE, ns, r, k);                                          \
             int64_t p, e;                                                                  \

@@ -181,10 +181,10 @@ TELL_FIBERS(64)
 static bool is_plain(const nest *ns, nest_load *const *by, int nx)
 {
     const nest_walk *w = &ns->walk[0];
-    const node *r = &ns->o.s.node[ns->link.result];
+    const node *r = &ns->o->s.node[ns->link.result];
     return nx < 2 && !ns->nscalar && !ns->gaps && w->bounds && w->step == 1 &&
            w->parent->form == COL_STEP && (nx == 0 || by[0]->parent->form == COL_FIXED) &&
-           !ns->o.node[r->arg[0]].p;
+           !ns->o->node[r->arg[0]].p;
 }
 
 #define DOT_LANES(TYPE, B, W)                                                              \
@@ -196,8 +196,8 @@ static bool is_plain(const nest *ns, nest_load *const *by, int nx)
         const bool scaled = ns->nscalar > 0;                                               \
         const index_##W *crd = w->crd;                                                     \
         const elem_##TYPE *v = own->vals;                                                  \
-        const node *r = &ns->o.s.node[ns->link.result];                                    \
-        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
+        const node *r = &ns->o->s.node[ns->link.result];                                   \
+        num_##TYPE *out = ns->o->node[ns->link.result].data;                               \
         int64_t rounds = 0;                                                                \
         for (int k = ns->from; k < ns->to; k++) {                                          \
             num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
@@ -275,8 +275,8 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
         const nest_walk *w = &ns->walk[0];                                                 \
         const index_##W *crd = w->crd;                                                     \
         const elem_##TYPE *v = own->vals, *xv = x->vals;                                   \
-        const node *r = &ns->o.s.node[ns->link.result];                                    \
-        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
+        const node *r = &ns->o->s.node[ns->link.result];                                   \
+        num_##TYPE *out = ns->o->node[ns->link.result].data;                               \
         int64_t below = NONE, last = 0, h = 0;                                             \
         probed d = {.from = 0};                                                            \
         const bool ahead = x->parent->form == COL_FIXED && fibers_end_##W(ns, &last);      \
@@ -335,9 +335,9 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
         }                                                                                  \
         if (nx == 1 && by[0]->probe) return probed_##TYPE##_##B##_##W(mc, ns, own, by[0]); \
         if (is_plain(ns, by, nx)) {                                                        \
-            const node *r = &ns->o.s.node[ns->link.result];                                \
+            const node *r = &ns->o->s.node[ns->link.result];                               \
             const num_##TYPE init = START(num_##TYPE, ns, r, 0);                           \
-            num_##TYPE *out = (num_##TYPE *)ns->o.node[ns->link.result].data + ns->from;   \
+            num_##TYPE *out = (num_##TYPE *)ns->o->node[ns->link.result].data + ns->from;  \
             const elem_##TYPE *x =                                                         \
                 nx ? (const elem_##TYPE *)by[0]->vals + load_base(by[0], 0) : NULL;        \
             if (ns->told) tell_all_##W(ns);                                                \
@@ -388,9 +388,9 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
                                                                                            \
     INLINE void ranges_##TYPE##_##B(nest *ns, num_##TYPE *out, int nx)                     \
     {                                                                                      \
-        const node *r = &ns->o.s.node[ns->link.result];                                    \
+        const node *r = &ns->o->s.node[ns->link.result];                                   \
         const int64_t n = ns->hi > ns->lo ? ns->hi - ns->lo : 0;                           \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
+        for (int k = 0; k < ns->o->n; k++) {                                               \
             num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
             if (nest_lane(ns, k)) {                                                        \
                 const elem_##TYPE *x[3] = {NULL};                                          \
@@ -423,7 +423,7 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
                                                                                            \
     stc_status super_dot_range_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
-        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
+        num_##TYPE *out = ns->o->node[ns->link.result].data;                               \
         if (ns->vectors) {                                                                 \
             wide_ranges_##TYPE##_##B(ns, out);                                             \
         } else {                                                                           \

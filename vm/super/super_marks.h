@@ -100,8 +100,8 @@ static inline int marks_run(const nest_walk *w, int k, int lanes)
             index_##W *at = x->at;                                                         \
             int64_t p, e;                                                                  \
             x->next[b] = k + 1;                                                            \
-            if (marks_alone(w->parent, k, ns->o.n)) continue;                              \
-            x->next[b] = marks_run(w, k, ns->o.n);                                         \
+            if (marks_alone(w->parent, k, ns->o->n)) continue;                             \
+            x->next[b] = marks_run(w, k, ns->o->n);                                        \
             const int64_t lanes = x->next[b] - k;                                          \
             if (x->side >= 0 || lanes < MARK_LANES || !span_##W(w, k, &p, &e) ||           \
                 e - p < MARK_LEAST || e - p > lanes * MARK_PER_LANE)                       \

@@ -20,10 +20,10 @@ bool super_rows(machine *mc, nest *ns, row_places *out)
 {
     const sink *x = &ns->in.sink[0];
     const place *at = &ns->in.place[x->b];
-    const place *row = &ns->o.s.place[ns->link.up[x->b]];
+    const place *row = &ns->o->s.place[ns->link.up[x->b]];
     slot *r = &mc->slot[x->a];
     const level *lv = &r->t->level[row->level], *leaf = &r->t->level[at->level];
-    const uint16_t above = ns->o.s.place[row->up].cursor;
+    const uint16_t above = ns->o->s.place[row->up].cursor;
     const mcursor *up = above == ROOT ? NULL : &mc->c[above];
     if (!r->lev[row->level].insert || (up && !up->kept)) return false;
     out->r = r;
@@ -182,7 +182,7 @@ static inline bool same_64(const int64_t *a, const int64_t *b, int64_t n)
         span_##W(a, 0, p, &ea);                                                            \
         span_##W(b, 0, q, &eb);                                                            \
         if (ea - *p != eb - *q || !same_##W(ca + *p, cb + *q, ea - *p)) return false;      \
-        for (int k = 1; k < ns->o.n; k++) {                                                \
+        for (int k = 1; k < ns->o->n; k++) {                                               \
             const int64_t next_a = ea, next_b = eb;                                        \
             span_##W(a, k, &pa, &ea);                                                      \
             span_##W(b, k, &pb, &eb);                                                      \
@@ -199,7 +199,7 @@ ALIKE(64)
 static void rows_before(const nest *ns, const row_places *rp, const append_room *room,
                         int k, int64_t z, int64_t *closed)
 {
-    const int64_t row = rp->base + column_get(&ns->o.icol[0], k);
+    const int64_t row = rp->base + column_get(&ns->o->icol[0], k);
     for (; *closed < row; ++*closed)
         super_bound(room, *closed, room->pos + z);
 }
@@ -217,7 +217,7 @@ static void rows_before(const nest *ns, const row_places *rp, const append_room 
         if (n) memcpy(room->crd, crd + p, (size_t)n * sizeof *crd);                        \
         for (int64_t j = 0; j < n; j++)                                                    \
             vals[j] = VALUE(TYPE, B, GET(TYPE, va[p + j]), GET(TYPE, vb[q + j]));          \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
+        for (int k = 0; k < ns->o->n; k++) {                                               \
             span_##W(a, k, &from, &to);                                                    \
             rows_before(ns, rp, room, k, from - p, &closed);                               \
             super_bound(room, closed++, room->pos + to - p);                               \
@@ -248,10 +248,10 @@ static void rows_before(const nest *ns, const row_places *rp, const append_room 
         if (alike_##W(ns, left, right, &from_a, &from_b, &n))                              \
             return alike_##TYPE##_##B##_##W(ns, rp, room, left, va, vb, vals, from_a,      \
                                             from_b, n);                                    \
-        for (int k = 0; k < ns->o.n; k++) {                                                \
+        for (int k = 0; k < ns->o->n; k++) {                                               \
             int64_t p, q, na, nb;                                                          \
-            ask_later_##W(ns, left, va, sizeof *va, k, ns->o.n);                           \
-            ask_later_##W(ns, right, vb, sizeof *vb, k, ns->o.n);                          \
+            ask_later_##W(ns, left, va, sizeof *va, k, ns->o->n);                          \
+            ask_later_##W(ns, right, vb, sizeof *vb, k, ns->o->n);                         \
             span_##W(left, k, &p, &na);                                                    \
             span_##W(right, k, &q, &nb);                                                   \
             na -= p, nb -= q;                                                              \
@@ -283,7 +283,7 @@ static int64_t most_entries(nest *ns)
     int64_t n = 1, p, e;
     for (int w = 0; w < NEST_WALKS; w++) {
         ns->end[w] = 0;
-        for (int k = 0; k < ns->o.n; k++) {
+        for (int k = 0; k < ns->o->n; k++) {
             if (ns->width == 4) {
                 span_32(&ns->walk[w], k, &p, &e);
             } else {
@@ -302,7 +302,7 @@ static stc_status merge_begin(machine *mc, nest *ns, row_places *rp, append_room
 {
     super_rows(mc, ns, rp); /* they are: super_rows_ready */
     const int64_t most = most_entries(ns);
-    *parents = rp->base + column_get(&ns->o.icol[0], ns->o.n - 1) + 1;
+    *parents = rp->base + column_get(&ns->o->icol[0], ns->o->n - 1) + 1;
     if (rp->leaf->kind->append_room(mc->cx, rp->leaf, most, *parents, room) ||
         tensor_reserve_values(rp->r->t, room->pos + most))
         return mc->cx->diag.status;

@@ -73,7 +73,7 @@ enum { ASKED = 32, SHORT = 8 };
         const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
         const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
         const int64_t last_a = wa->entries - QUAD, last_b = wb->entries - QUAD;            \
-        const int lanes = ns->o.n;                                                         \
+        const int lanes = ns->o->n;                                                        \
         int n = 0, brief = 0;                                                              \
         for (int k = 0; k < lanes; k++) {                                                  \
             int64_t p, na, q, nb;                                                          \
@@ -182,13 +182,13 @@ SIFT(64)
                                                                                            \
     stc_status super_dot_merge_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
     {                                                                                      \
-        const node *r = &ns->o.s.node[ns->link.result];                                    \
-        num_##TYPE *out = ns->o.node[ns->link.result].data;                                \
-        int64_t rounds = ns->o.n;                                                          \
+        const node *r = &ns->o->s.node[ns->link.result];                                   \
+        num_##TYPE *out = ns->o->node[ns->link.result].data;                               \
+        int64_t rounds = ns->o->n;                                                         \
         int some[STRIP];                                                                   \
         marks mk;                                                                          \
         if (marks_open(mc, ns, &mk)) return mc->cx->diag.status;                           \
-        for (int k = 0; k < ns->o.n; k++)                                                  \
+        for (int k = 0; k < ns->o->n; k++)                                                 \
             out[k] = START(num_##TYPE, ns, r, k);                                          \
         for (int left = sift_##W(ns, some), j = 0; j < left; j++) {                        \
             const int k = some[j];                                                         \
