@@ -12,6 +12,11 @@
  * each term has sparse operands of its own, of which such a loop goes through the union,
  * as in sum(j: A(i,j) * B(j,k) - B(i,j) * A(j,k)). Products of floats aren't split: 2**5000
  * * 0 isn't what 2 * 0 * 2 * ... is.
+ *
+ * A product with a sum that has reductions, as in sum(j: (A(i,j) + sum(k: U(i,k)*V(k,j))) *
+ * x(j)), is distributed over its terms first, where their steps visit much less than these
+ * reductions and the product beside them. What was reduced is rounded already, so that no
+ * more is lost than was.
  */
 #include "opt.h"
 #include <string.h>
@@ -213,6 +218,92 @@ static stc_status split_terms(opt *o, bexpr **at, bool *done)
     return STC_OK;
 }
 
+/* ---- products with sums -------------------------------------------------------------- */
+
+static bool has_reduction(const bexpr *e)
+{
+    bool some = e->kind == B_REDUCE;
+    for (int k = 0; k < e->nargs && !some; k++)
+        some = has_reduction(e->args[k]);
+    return some;
+}
+
+/* The only factor of x in which something is reduced, if that is a sum; else NULL. */
+static const bexpr *sum_among(const product *x)
+{
+    const bexpr *sum = NULL;
+    for (int k = 0; k < x->n; k++) {
+        if (!has_reduction(x->factor[k].e)) continue;
+        if (sum || x->factor[k].where || !operands_of(x->r, x->factor[k].e)) return NULL;
+        sum = x->factor[k].e;
+    }
+    return sum;
+}
+
+/* The product e with a term for the sum in it. */
+static bexpr *with_term(opt *o, const product *x, bexpr *e, const bexpr *sum, bexpr *term)
+{
+    if (e == sum) return term;
+    if (!is_times(x, e)) return e;
+    bexpr *c = expr_like(o->a, e, e->nargs);
+    for (int k = 0; c && k < e->nargs; k++)
+        if (!(c->args[k] = with_term(o, x, e->args[k], sum, term))) return NULL;
+    return c;
+}
+
+/* The sum, each of its terms times what the product has beside it. */
+static bexpr *distributed(opt *o, const product *x, const bexpr *sum, bexpr *e)
+{
+    const unsigned set = operands_of(x->r, e);
+    if (!set) return with_term(o, x, x->r->args[0], sum, e);
+    bexpr *c = expr_like(o->a, e, e->nargs);
+    for (int k = 0; c && k < e->nargs; k++) {
+        c->args[k] = (set >> k) & 1 ? distributed(o, x, sum, e->args[k]) : e->args[k];
+        if (!c->args[k]) return NULL;
+    }
+    return c;
+}
+
+/* What the reductions in e cost as steps is added. */
+static stc_status add_reductions(opt *o, const bexpr *e, double *cost)
+{
+    stc_status st = STC_OK;
+    for (int k = 0; k < e->nargs && e->kind != B_REDUCE && !st; k++)
+        st = add_reductions(o, e->args[k], cost);
+    if (st || e->kind != B_REDUCE) return st;
+    product *x = arena_room(o->a, 1, sizeof *x);
+    elimination el = {.n = 0};
+    if (!x) return STC_ERR_MEMORY;
+    if (!factors_of(o, e, x)) return STC_OK; /* for nothing: the more it must be worth */
+    if ((st = eliminate(o, x, &el))) return st;
+    *cost +=
+        el.cost + cost_write(o, left_of(x), cost_result(o, x->factor, x->n, left_of(x)));
+    return STC_OK;
+}
+
+static stc_status distribute(opt *o, bexpr **at, bool *done)
+{
+    product *x = has_reduction((*at)->args[0]) ? arena_room(o->a, 1, sizeof *x) : NULL;
+    costs all = {0};
+    if (!x || !product_of(o, *at, x) || must_meet_all(*at)) return STC_OK;
+    const bexpr *const sum = sum_among(x);
+    if (!sum) return STC_OK;
+    bexpr *r = reduce_of(o, *at, distributed(o, x, sum, (bexpr *)sum));
+    double stands = cost_nest(o, x->factor, x->n);
+    if (!r || !r->args[0]) return STC_ERR_MEMORY;
+    stc_status st = add_reductions(o, sum, &stands);
+    if (!st) st = add_costs(o, r, r->args[0], &all);
+    if (st || all.stays || !opt_pays(all.best, stands) ||
+        o->s->nindex + (all.terms - 1) * r->nindex > BOUND_INDICES)
+        return st;
+    int terms = 0;
+    bexpr *e = through(o, r, r->args[0], &terms);
+    if (!e) return STC_ERR_MEMORY;
+    *at = e;
+    *done = true;
+    return STC_OK;
+}
+
 /* ---- counting ----------------------------------------------------------------------- */
 
 /* by(e, the number of values that an index has) */
@@ -298,5 +389,6 @@ stc_status split(opt *o, bexpr **at, bool *done)
         if (!x) return STC_ERR_MEMORY;
         if (factors_of(o, *at, x)) st = count(o, at, x, done);
     }
-    return st || *done ? st : split_terms(o, at, done);
+    if (!st && !*done) st = split_terms(o, at, done);
+    return st || *done ? st : distribute(o, at, done);
 }
