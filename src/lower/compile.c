@@ -17,13 +17,17 @@ static const tensor *find_operand(const program *p, const opt_known *known, int 
     return found && found->order == t->order ? found : NULL;
 }
 
-/* The operands that are there, and how far indices run of which tensors tell it. */
-static stc_status note_operands(plan *pl, const opt_known *known)
+/* The operands that are there, what the steps of `o` (or NULL) are thought to store, and
+ * how far indices run of which tensors tell it. */
+static stc_status note_operands(plan *pl, const opt_known *known, const opt *o)
 {
     const program *p = pl->p;
     if (!known || !known->find || !p->ntensor) return STC_OK;
     pl->there = arena_array(pl->a, p->ntensor, sizeof *pl->there);
-    if (!pl->there) return STC_ERR_MEMORY;
+    pl->thought = arena_array(pl->a, p->ntensor, sizeof *pl->thought);
+    if (!pl->there || !pl->thought) return STC_ERR_MEMORY;
+    for (int k = 0; o && k < o->nstep; k++)
+        pl->thought[o->step[k].s.target] = o->step[k].stored;
     pl->nthere = p->ntensor;
     for (int k = 0; k < p->ntensor; k++)
         pl->there[k] = find_operand(p, known, k, false);
@@ -38,7 +42,8 @@ static stc_status note_operands(plan *pl, const opt_known *known)
 
 /* A statement that is planned and lowered as it stands. */
 static stc_status compile_step(arena *a, program *p, const source *src, bstmt *s,
-                               const opt_known *known, stage_texts *texts, stc_times *times)
+                               const opt_known *known, const opt *o, stage_texts *texts,
+                               stc_times *times)
 {
     const uint64_t start = now_ticks();
     if (s->nindex > BOUND_INDICES)
@@ -50,7 +55,7 @@ static stc_status compile_step(arena *a, program *p, const source *src, bstmt *s
     plan *pl = plan_new(a, p, src, s);
     if (!pl) return STC_ERR_MEMORY;
     pl->why = texts ? texts->plan : NULL;
-    stc_status st = note_operands(pl, known);
+    stc_status st = note_operands(pl, known, o);
     if (!st) st = plan_build(pl);
     if (!st) st = plan_analyze(pl);
     if (!st) st = schedule_check(pl);
@@ -187,7 +192,7 @@ static stc_status compile_steps(arena *a, opt *o, const source *src, bool steady
         opt_step *step = &o->step[k];
         if (step->steady != steady) continue;
         tell_step(o->p, &step->s, step, texts);
-        st = compile_step(a, o->p, src, &step->s, NULL, texts, times);
+        st = compile_step(a, o->p, src, &step->s, NULL, NULL, texts, times);
     }
     return st;
 }
@@ -220,7 +225,7 @@ static stc_status compile_with_steps(arena *a, program *p, const source *src, bs
     if (o && (st = compile_steps(a, o, src, false, texts, times))) return st;
     if (o && (o->nstep || o->reads_earlier)) tell_step(p, s, NULL, texts);
     if (book && (st = book_note(book, p, s, o))) return st;
-    return compile_step(a, p, src, s, known, texts, times);
+    return compile_step(a, p, src, s, known, o, texts, times);
 }
 
 stc_status compile_assignment(arena *a, program *p, const source *src, bstmt *s,

@@ -9,6 +9,7 @@
  */
 #include "opt.h"
 #include <float.h>
+#include <math.h>
 
 /* Where nothing tells: an extent, the entries of a row, the density of a vector. */
 enum { EXTENT = 1000, ROW = 10 };
@@ -214,7 +215,8 @@ bool cost_selects(const factor *f, int n, uint64_t indices, const factor *other)
 /* ---- loops ------------------------------------------------------------------------ */
 
 /* Of two that store some of the coordinates below what is bound, one is sought in the
- * other: that is so many times the price of looking where it must be. */
+ * other: that is so many times the price of looking where it must be, and more where the
+ * other has many times as many. */
 static const double seek = 5;
 
 /* A factor: what it stores, and below the loops so far the coordinates of its indices
@@ -235,7 +237,7 @@ static double step_into(const opt *o, const factor *f, const walk *w, uint64_t h
                         int index, double *leaves)
 {
     const double whole = o->extent[index];
-    double visits = whole;
+    double visits = whole, longest = 0;
     int sought = 0;
     *leaves = whole;
     for (; having; having &= having - 1) {
@@ -245,9 +247,13 @@ static double step_into(const opt *o, const factor *f, const walk *w, uint64_t h
         if (fiber > whole) fiber = whole;
         if (fiber < visits) visits = fiber;
         *leaves *= fiber / whole;
-        sought += !f[k].full && f[k].density < 1 && w[k].places > 1;
+        if (f[k].full || f[k].density >= 1 || w[k].places <= 1) continue;
+        if (fiber > longest) longest = fiber;
+        sought++;
     }
-    return sought > 1 ? seek * visits : visits;
+    if (sought < 2) return visits;
+    const int halves = visits > 0 ? ilogb(longest / visits) : 0;
+    return seek * (halves > 2 ? 0.5 * halves : 1) * visits;
 }
 
 /* The indices that are left above which a factor's levels have none that is. */

@@ -14,6 +14,9 @@
 
 enum { MAX_PERMUTED = 5 };
 
+/* Prices aren't exact: for less than so many times, or so little work, loops stay as they
+ * are without sizes. */
+static const double times = 10, little = 1e6;
 static const double add_inserted = 0.5, add_vector = 2, add_table = 12, add_sorted = 40;
 
 /* ---- permutations -------------------------------------------------------------- */
@@ -212,6 +215,23 @@ static void append_set(search *s, uint64_t set)
         s->seq[s->n++] = __builtin_ctzll(set);
 }
 
+/* By sizes, where they are known: takes s->order, which is the best without, and gives a
+ * better one. */
+static void search_sized(search *s, const pset *space, uint64_t uses)
+{
+    loop_prices prices = {.sized = true};
+    double inner;
+    int found[64];
+    memcpy(found, s->order, sizeof found);
+    for (int k = 0; k < s->n; k++)
+        price_loop(s->pl, &prices, s->seq[k]);
+    work_open(&s->work, s->pl, &prices, space, uses, s->n);
+    const double cost = work_of(&s->work, s->order, DBL_MAX, &inner);
+    if (cost >= little && search_run(s, &prices, space, uses, cost / times) < cost / times)
+        return;
+    memcpy(s->order, found, sizeof found);
+}
+
 void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound,
                       const int *index, int n, int *order)
 {
@@ -227,6 +247,7 @@ void plan_inner_order(plan *pl, const pset *space, uint64_t uses, uint64_t bound
     for (int k = 0; k < s.n; k++)
         price_loop(pl, &prices, s.seq[k]);
     bool found = search_run(&s, &prices, space, uses, DBL_MAX) < DBL_MAX;
+    if (found && sizes_count(pl)) search_sized(&s, space, uses);
     for (int k = 0; k < n; k++)
         order[k] = found ? s.order[s.fixed + k] : index[k];
 }
@@ -331,8 +352,6 @@ static double cost_of(plan *pl, const loop_prices *prices, const term *terms, in
 bool plan_order(plan *pl, term *terms, int nterms, const result_loops *result,
                 bool splittable, int inserts, choice *out)
 {
-    /* prices aren't exact: for less than so many times, or so little work, loops stay */
-    const double times = 10, little = 1e6;
     loop_prices prices = {.sized = false};
     price_loops(pl, &prices, terms, nterms, result);
     *out = (choice){.prefix = result->n, .cost = DBL_MAX};

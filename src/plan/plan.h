@@ -306,6 +306,7 @@ typedef struct plan {
     textbuf *why;         /* remarks for explain, NULL if not wanted          */
     int64_t known[64];    /* of the statement's indices: their extents now, 0: not known */
     const tensor **there; /* by slot, of the first nthere: operands that are there */
+    double *thought;      /* … and what steps are thought to store; 0: not known   */
     int nthere;
     struct { /* derivations by expr_space(): calls around, and how many have been */
         int depth, serial;

@@ -93,10 +93,23 @@ static double spread(double n, double room, double whole)
     return within(positions / ((n < room ? n : room) * whole));
 }
 
+/* The same of level l of a step's result, by what it is thought to store. */
+static double thought_density(const work *w, const priced_access *p, int l)
+{
+    double room = 1, whole = 1;
+    for (int k = 0; k <= l; k++) {
+        const affine *at = &p->x->level[k].at;
+        room *= whole;
+        whole = at->terms == 1 ? w->prices->extent[at->term[0].index] : EXTENT;
+    }
+    return spread(p->entries, room, whole);
+}
+
 /* The same of level l of an operand, in the mean. */
-static double level_density(const priced_access *p, int l)
+static double level_density(const work *w, const priced_access *p, int l)
 {
     if (p->x->level[l].props & PROP_FULL) return 1;
+    if (!p->there && p->entries > 0) return thought_density(w, p, l);
     if (!p->there) return l == 0 ? first_level : deeper_level;
     const tensor *t = p->there;
     int64_t parents = 1, size = 1; /* nobody may have looked at its levels so far */
@@ -133,7 +146,7 @@ static double conversion_price(const plan *pl, const priced_access *p)
         stored *= level_extent(&f->level[l].map) * p->part[l];
         if (!(x->level[l].props & PROP_FULL)) price = convert_sparse;
     }
-    return (p->there ? (double)p->there->nvals : stored) * price;
+    return (p->there || p->entries > 0 ? p->entries : stored) * price;
 }
 
 /* Whether every coordinate is there, in the tensor as in a copy of it. */
@@ -176,8 +189,11 @@ static void add_access(work *w, int k)
     p->outer = precompute_outer(w->pl, p->x->source);
     p->copied[0] = p->copied[1] = 0;
     p->there = w->prices->sized ? operand_of(w->pl, p->x) : NULL;
+    p->entries = p->there ? (double)p->there->nvals : 0;
+    if (w->prices->sized && !p->there && p->x->source < w->pl->nthere)
+        p->entries = w->pl->thought[p->x->source];
     for (int l = 0; l < p->x->levels; l++)
-        p->part[l] = level_density(p, l);
+        p->part[l] = level_density(w, p, l);
     p->conversion = conversion_price(w->pl, p);
 }
 
@@ -310,7 +326,8 @@ static void resolve(work *w, const priced_access *p, double part)
 static double copied_density(const work *w, priced_access *p, int l, double whole)
 {
     double *d = &p->copied[l > 0];
-    const double n = p->there && p->there->nvals > 0 ? (double)p->there->nvals : 1;
+    const bool known = p->there || p->entries > 0;
+    const double n = p->entries > 0 ? p->entries : 1;
     const double room = l ? p->room : 1;
     p->room = room * whole;
     if (*d == 0) {
@@ -318,7 +335,7 @@ static double copied_density(const work *w, priced_access *p, int l, double whol
         const bool full = converted_level(&t->fmt, p->x, l)->props & PROP_FULL;
         *d = full ? 1 : l == 0 ? first_level : deeper_level;
     }
-    return p->there && *d < 1 ? spread(n, room, whole) : *d;
+    return known && *d < 1 ? spread(n, room, whole) : *d;
 }
 
 /* A conversion has a level for each mode, in the loops' order. */

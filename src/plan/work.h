@@ -21,6 +21,7 @@ typedef struct priced_access {
     double conversion;   /* what a copy in the loops' order costs          */
     double copied[2];    /* densities of its first level, of others; 0: not asked yet */
     const tensor *there; /* its sizes count; NULL: not known, or not asked for      */
+    double entries;      /* … or are thought to be; 0: not known                      */
     double room;         /* the places of a copy's levels so far                      */
     double part[STC_MAX_ORDER]; /* densities of its own levels                      */
     int8_t at[STC_MAX_ORDER];   /* the loop after which a level's coordinate is known */
