@@ -247,7 +247,8 @@ static double step_into(const opt *o, const factor *f, const walk *w, uint64_t h
         if (fiber > whole) fiber = whole;
         if (fiber < visits) visits = fiber;
         *leaves *= fiber / whole;
-        if (f[k].full || f[k].density >= 1 || w[k].places <= 1) continue;
+        const bool made = f[k].of & (f[k].of - 1); /* it has levels that are searched */
+        if (f[k].full || (f[k].density >= 1 && !made) || w[k].places <= 1) continue;
         if (fiber > longest) longest = fiber;
         sought++;
     }

@@ -73,8 +73,12 @@ static factor join(const search *s, uint64_t gone, int first, uint64_t *taken)
     }
     const uint64_t out = all & ~gone;
     const double density = cost_result(s->o, part, n, out);
+    bool full = true;
+    for (int k = 0; k < n; k++)
+        full = full && part[k].full;
     return (factor){.indices = out,
                     .density = density,
+                    .full = full,
                     .plain = density >= 1,
                     .steady = keep_all(part, n),
                     .of = look_of(part, n)};

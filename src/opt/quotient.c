@@ -51,13 +51,31 @@ static bexpr **fewest(const program *p, bexpr **at, int fn, uint64_t need, int *
     return second ? second : first;
 }
 
-static void move(const opt *o, bexpr **at)
+/* What is the same for all terms becomes a factor of its own, 1 / n, where several indices
+ * are reduced: their steps leave it to the last one. */
+static void apart(const opt *o, bexpr **at, const bexpr *r)
+{
+    bexpr *const q = *at, *const of = q->args[0];
+    value one, before, after;
+    if (r->nindex < 2 || opt_indices(o->p, q->args[1]) || q->args[1]->kind == B_CONST ||
+        !fn_identity(of->fn, of->cls, of->type, &one) || !fill_of(o->p, q, &before))
+        return;
+    bexpr *const by = expr_like(o->a, q, 2), *const times = expr_like(o->a, of, 2);
+    if (!by || !times || !(by->args[0] = expr_const(o->a, of->type, one, q->at))) return;
+    by->args[1] = q->args[1];
+    times->args[0] = of;
+    times->args[1] = by;
+    if (fill_of(o->p, times, &after) && class_equal(q->cls, before, after)) *at = times;
+}
+
+static void move(const opt *o, bexpr **at, const bexpr *r)
 {
     bexpr *const q = *at, *const of = q->args[0];
     int most = __builtin_popcountll(opt_indices(o->p, q));
     bexpr **const to =
         fewest(o->p, &q->args[0], of->fn, opt_indices(o->p, q->args[1]), &most);
     value before, after;
+    if (!to) apart(o, at, r);
     if (!to || (*to)->type != q->type || !fill_of(o->p, q, &before)) return;
     q->args[0] = *to;
     *to = q;
@@ -73,5 +91,5 @@ void quotients(const opt *o, bexpr **at, const bexpr *r)
     if ((*at)->kind == B_REDUCE) r = *at;
     for (int k = 0; k < (*at)->nargs; k++)
         quotients(o, &(*at)->args[k], r);
-    if (r && is_quotient(*at, r)) move(o, at);
+    if (r && is_quotient(*at, r)) move(o, at, r);
 }
