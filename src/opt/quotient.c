@@ -58,6 +58,7 @@ static void apart(const opt *o, bexpr **at, const bexpr *r)
     bexpr *const q = *at, *const of = q->args[0];
     value one, before, after;
     if (r->nindex < 2 || opt_indices(o->p, q->args[1]) || q->args[1]->kind == B_CONST ||
+        !opt_pays(0, cost_places(o, opt_indices(o->p, q))) || /* else as it is rounded */
         !fn_identity(of->fn, of->cls, of->type, &one) || !fill_of(o->p, q, &before))
         return;
     bexpr *const by = expr_like(o->a, q, 2), *const times = expr_like(o->a, of, 2);

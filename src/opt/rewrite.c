@@ -279,6 +279,7 @@ static stc_status turn_all(const opt *o)
 
 stc_status opt_statement(opt *o)
 {
+    cost_extents(o);
     quotients(o, &o->s->value, NULL);
     const bool inner = has_inner(o->s->value, o->s->op < 0) ||
                        turn_result_may(o->p, o->s) || lift_may(o->p, o->s) ||
@@ -286,7 +287,6 @@ stc_status opt_statement(opt *o)
     const bool turns = turn_may(o->p, o->s->value);
     if (!inner && !turns && !(o->known && o->known->book))
         return STC_OK; /* many operands, all of them read once */
-    cost_extents(o);
     stc_status st = inner ? skews(o) : STC_OK;
     if (inner && !st) {
         const way w = {.combiner = o->s->op, .top = o->s->op < 0, .density = 1};
