@@ -135,16 +135,17 @@ static void *kept_remove(struct kept_list *in, int k)
     return block;
 }
 
-/* Takes the kept block that fits best; one that is mapped is cut to size. */
+/* Takes the kept block that fits best, of equal ones the last freed, which the caches may
+ * still have; one that is mapped is cut to size. */
 static void *kept_take(ctx *cx, size_t size)
 {
     struct kept_list *in = is_mapped(cx, size) ? &cx->kept : &cx->lesser;
     kept_lock(cx);
     int best = -1;
-    size_t have = 2 * size;
+    size_t have = 2 * size - 1;
     for (int k = 0; k < in->n; k++) {
         const size_t there = in->list[k].size;
-        if (there < size || there >= have) continue;
+        if (there < size || there > have) continue;
         best = k;
         have = there;
     }
