@@ -85,24 +85,6 @@ stc_status stage_share(machine *mc, stage *st)
     return STC_OK;
 }
 
-/* Ends of n fibers, each so much further on. */
-#define MOVE(IN, OUT)                                                                      \
-    {                                                                                      \
-        const IN *restrict in = from;                                                      \
-        OUT *restrict out = (OUT *)room->bounds;                                           \
-        for (int k = 0; k < n; k++)                                                        \
-            out[k] = (OUT)(in[k] + (IN)by);                                                \
-    }
-static void move_ends(const append_room *room, const void *from, int width, int n,
-                      int64_t by)
-{
-    if (width == 4 && room->bounds_width == 4) MOVE(int32_t, int32_t)
-    if (width == 8 && room->bounds_width == 4) MOVE(int64_t, int32_t)
-    if (width == 8 && room->bounds_width == 8) MOVE(int64_t, int64_t)
-    for (int k = 0; width == 4 && room->bounds_width == 8 && k < n; k++)
-        ((int64_t *)room->bounds)[k] = ((const int32_t *)from)[k] + by;
-}
-
 /* Coordinates and bounds of n fibers from that of `parent` on; *pos: where they are. */
 static stc_status copy_fibers(machine *mc, stage *st, int64_t parent, int n, int64_t begin,
                               int64_t end, int64_t *pos)
@@ -125,7 +107,7 @@ static stc_status copy_fibers(machine *mc, stage *st, int64_t parent, int n, int
         if (work_done(mc->cx, 0)) return mc->cx->diag.status; /* steps count with values */
     }
     const int64_t first = st->walk[0].parent->base + 1;
-    move_ends(&room, (const char *)t->bounds + first * t->bounds_width, t->bounds_width, n,
+    room_ends(&room, (const char *)t->bounds + first * t->bounds_width, t->bounds_width, n,
               room.pos - begin);
     lv->kind->append_done(lv, end - begin, parent + n);
     r->lev[l].parent = parent + n - 1;

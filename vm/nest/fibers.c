@@ -54,3 +54,19 @@ bool fibers_cover(const tensor *t, int l, int64_t lo, int64_t hi)
     return f.shape == VIEW_RANGE && level_covers(&t->level[l], lo, hi) &&
            tensor_unique(t, l);
 }
+
+#define ENDS(IN, OUT)                                                                      \
+    {                                                                                      \
+        const IN *restrict in = from;                                                      \
+        OUT *restrict out = (OUT *)room->bounds;                                           \
+        for (int k = 0; k < n; k++)                                                        \
+            out[k] = (OUT)(in[k] + (IN)by);                                                \
+    }
+void room_ends(const append_room *room, const void *from, int width, int n, int64_t by)
+{
+    if (width == 4 && room->bounds_width == 4) ENDS(int32_t, int32_t)
+    if (width == 8 && room->bounds_width == 4) ENDS(int64_t, int32_t)
+    if (width == 8 && room->bounds_width == 8) ENDS(int64_t, int64_t)
+    for (int k = 0; width == 4 && room->bounds_width == 8 && k < n; k++)
+        ((int64_t *)room->bounds)[k] = ((const int32_t *)from)[k] + by;
+}

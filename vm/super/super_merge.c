@@ -157,19 +157,26 @@ typedef struct pair {
         q += right;                                                                        \
     }
 
-static inline bool same_32(const int32_t *a, const int32_t *b, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++)
-        if (a[k] != b[k]) return false;
-    return true;
-}
+#define SAME(W)                                                                            \
+    static inline bool same_##W(const index_##W *a, const index_##W *b, int64_t n)         \
+    {                                                                                      \
+        for (int64_t k = 0; k < n; k++)                                                    \
+            if (a[k] != b[k]) return false;                                                \
+        return true;                                                                       \
+    }
+SAME(32)
+SAME(64)
 
-static inline bool same_64(const int64_t *a, const int64_t *b, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++)
-        if (a[k] != b[k]) return false;
-    return true;
-}
+/* Bounds of all lanes' fibers, if they follow each other; NULL: they don't. */
+#define FOLLOWING(W)                                                                       \
+    static inline const index_##W *following_##W(const nest_walk *w)                       \
+    {                                                                                      \
+        const column *c = w->parent;                                                       \
+        return w->bounds && c->form == COL_STEP ? (const index_##W *)w->bounds + c->base   \
+                                                : NULL;                                    \
+    }
+FOLLOWING(32)
+FOLLOWING(64)
 
 /* Whether the fibers of all lanes follow each other in both operands and agree: from
  * p and q on, n of them. */
@@ -178,18 +185,17 @@ static inline bool same_64(const int64_t *a, const int64_t *b, int64_t n)
                           int64_t *p, int64_t *q, int64_t *n)                              \
     {                                                                                      \
         const index_##W *ca = a->crd, *cb = b->crd;                                        \
-        int64_t pa, pb, ea, eb;                                                            \
-        span_##W(a, 0, p, &ea);                                                            \
-        span_##W(b, 0, q, &eb);                                                            \
-        if (ea - *p != eb - *q || !same_##W(ca + *p, cb + *q, ea - *p)) return false;      \
-        for (int k = 1; k < ns->o->n; k++) {                                               \
-            const int64_t next_a = ea, next_b = eb;                                        \
-            span_##W(a, k, &pa, &ea);                                                      \
-            span_##W(b, k, &pb, &eb);                                                      \
-            if (pa != next_a || pb != next_b || ea - pa != eb - pb) return false;          \
-        }                                                                                  \
-        *n = ea - *p;                                                                      \
-        return *n == 0 || !memcmp(ca + *p, cb + *q, (size_t)*n * sizeof *ca);              \
+        const index_##W *ba = following_##W(a), *bb = following_##W(b);                    \
+        if (!ba || !bb) return false;                                                      \
+        const index_##W by = bb[0] - ba[0];                                                \
+        *p = ba[0];                                                                        \
+        *q = bb[0];                                                                        \
+        *n = ba[ns->o->n] - *p;                                                            \
+        if (ba[1] + by != bb[1] || !same_##W(ca + *p, cb + *q, ba[1] - *p)) return false;  \
+        index_##W other = 0;                                                               \
+        for (int k = 2; k <= ns->o->n; k++)                                                \
+            other |= ba[k] + by - bb[k];                                                   \
+        return !other && (*n == 0 || !memcmp(ca + *p, cb + *q, (size_t)*n * sizeof *ca));  \
     }
 ALIKE(32)
 ALIKE(64)
@@ -204,6 +210,25 @@ static void rows_before(const nest *ns, const row_places *rp, const append_room 
         super_bound(room, *closed, room->pos + z);
 }
 
+/* Bounds of all lanes' rows, which are as long as the fibers that end at `ends`, from
+ * position p on. */
+static void room_follows(const nest *ns, const row_places *rp, const append_room *room,
+                         const void *ends, int width, int64_t p)
+{
+    const column *i = &ns->o->icol[0];
+    int64_t closed = room->closed;
+    append_room next = *room;
+    if (i->form == COL_STEP) {
+        room_close(&next, rp->base + i->base, room->pos);
+        room_ends(&next, ends, width, ns->o->n, room->pos - p);
+        return;
+    }
+    for (int k = 0; k < ns->o->n; k++) {
+        rows_before(ns, rp, room, k, k ? index_at(ends, width, k - 1) - p : 0, &closed);
+        super_bound(room, closed++, room->pos + index_at(ends, width, k) - p);
+    }
+}
+
 /* The strip's rows, if both operands have the same ones: entries are moved and
  * computed as if they were one fiber. */
 #define OP_ALIKE(TYPE, B, W)                                                               \
@@ -212,16 +237,11 @@ static void rows_before(const nest *ns, const row_places *rp, const append_room 
         const elem_##TYPE *va, const elem_##TYPE *vb, elem_##TYPE *vals, int64_t p,        \
         int64_t q, int64_t n)                                                              \
     {                                                                                      \
-        int64_t closed = room->closed, from, to;                                           \
-        const index_##W *crd = a->crd;                                                     \
+        const index_##W *crd = a->crd, *ends = following_##W(a) + 1;                       \
         if (n) memcpy(room->crd, crd + p, (size_t)n * sizeof *crd);                        \
         for (int64_t j = 0; j < n; j++)                                                    \
             vals[j] = VALUE(TYPE, B, GET(TYPE, va[p + j]), GET(TYPE, vb[q + j]));          \
-        for (int k = 0; k < ns->o->n; k++) {                                               \
-            span_##W(a, k, &from, &to);                                                    \
-            rows_before(ns, rp, room, k, from - p, &closed);                               \
-            super_bound(room, closed++, room->pos + to - p);                               \
-        }                                                                                  \
+        room_follows(ns, rp, room, ends, (int)sizeof *ends, p);                            \
         ns->rounds += 2 * n;                                                               \
         return n;                                                                          \
     }
@@ -282,12 +302,16 @@ static int64_t most_entries(nest *ns)
 {
     int64_t n = 1, p, e;
     for (int w = 0; w < NEST_WALKS; w++) {
-        ns->end[w] = 0;
-        for (int k = 0; k < ns->o->n; k++) {
+        const nest_walk *of = &ns->walk[w];
+        const bool follow = of->bounds && of->parent->form == COL_STEP;
+        const int64_t first = of->parent->base;
+        ns->end[w] = follow ? index_at(of->bounds, ns->width, first + ns->o->n) : 0;
+        if (follow) n += ns->end[w] - index_at(of->bounds, ns->width, first);
+        for (int k = 0; !follow && k < ns->o->n; k++) {
             if (ns->width == 4) {
-                span_32(&ns->walk[w], k, &p, &e);
+                span_32(of, k, &p, &e);
             } else {
-                span_64(&ns->walk[w], k, &p, &e);
+                span_64(of, k, &p, &e);
             }
             n += e - p;
             if (e > ns->end[w]) ns->end[w] = e;
