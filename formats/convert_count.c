@@ -146,18 +146,23 @@ failed:
 }
 
 /* at[j + 1] counts column j, then is where its next entry goes; in the end it is
- * where the column ends, so that `at` is the bounds. */
+ * where the column ends, so that `at` is the bounds. Entries are counted in four places at
+ * once: of those that follow each other, one may have to wait for the one before. */
+enum { PLACES = 4 };
 static stc_status count_columns(ctx *cx, const rows *r, int32_t *at)
 {
     if (work_clear(cx, at, 0, (size_t)(r->columns + 1) * sizeof *at))
         return cx->diag.status;
     const char *const columns = r->crd;
-    const int64_t stride = r->stride, last = r->columns - 1;
-    for (int64_t p = 0, end; (end = work_block(cx, p, r->n)) > p;)
-        for (; p < end; p++) {
-            const int32_t j = column_at(columns, stride, p);
-            if (j < last) at[j + 2]++;
-        }
+    const int64_t stride = r->stride, last = r->columns - 1, part = r->n / PLACES;
+    for (int64_t p = 0, end; (end = work_block(cx, p, part)) > p;)
+        for (; p < end; p++)
+            for (int k = 0; k < PLACES; k++) {
+                const int32_t j = column_at(columns, stride, p + k * part);
+                if (j < last) at[j + 2]++;
+            }
+    for (int64_t p = PLACES * part; p < r->n; p++)
+        if (column_of(r, p) < last) at[column_of(r, p) + 2]++;
     for (int64_t j = 2, end; (end = work_block(cx, j, r->columns + 1)) > j;)
         for (; j < end; j++)
             at[j] += at[j - 1];
@@ -241,7 +246,8 @@ enum {
     NEAR = 6,              /* bits of columns whose ends are counted as one place   */
     HELD = 1 << 16,        /* entries in places that a cache holds                  */
     FROM_MEMORY = 1 << 19, /* so many and more don't lie in a near cache            */
-    TURN_AHEAD = 16        /* entries before one, its place is asked for            */
+    TURN_AHEAD = 16,       /* entries before one, its place is asked for            */
+    SOURCE_AHEAD = 256     /* … and it itself, where columns are near               */
 };
 
 /* Whether entries that follow each other go to few places, as those of bands and meshes
@@ -262,10 +268,16 @@ static bool stays_near(const rows *r)
     return found / WINDOWS * (r->n / places) <= HELD;
 }
 
+/* Entry p, of row i, to its column. */
+#define TURN_ONE(i)                                                                        \
+    const int32_t q = at[column_at(columns, stride, p) + 1]++;                             \
+    crd[q] = (int32_t)(i);                                                                 \
+    TO[q] = FROM[p];
+
 static stc_status other_rows(tensor *c, const rows *r, bool *done)
 {
     const int64_t many = c->cx->grain ? c->cx->grain : TURNED;
-    const bool near = r->n < FROM_MEMORY || stays_near(r);
+    const bool far = r->n >= FROM_MEMORY, near = !far || stays_near(r);
     if (r->n >= many && type_size(c->type) <= 8 && (c->cx->grain || !near)) {
         const row_list l = {.of = r,
                             .n = r->n,
@@ -286,6 +298,7 @@ static stc_status other_rows(tensor *c, const rows *r, bool *done)
     int64_t left = WORK_BLOCK;
     const char *const columns = r->crd;
     const int64_t stride = r->stride, asked = near ? 0 : r->n - TURN_AHEAD;
+    const bool behind = near && far;
     BY_WIDTH(type_size(c->type), c->vals, r->vals, {
         for (int64_t i = 0; i < r->count; i++) {
             for (int64_t p = r->bound[i], end; p < r->bound[i + 1];) {
@@ -295,10 +308,17 @@ static stc_status other_rows(tensor *c, const rows *r, bool *done)
                     __builtin_prefetch(&crd[q], 1);
                     __builtin_prefetch(&TO[q], 1);
                 }
+                for (; behind && p < end; p++) {
+                    TURN_ONE(i)
+                    if (p % 8 == 0) {
+                        __builtin_prefetch(columns + (p + SOURCE_AHEAD) * stride);
+                        __builtin_prefetch(FROM + p + SOURCE_AHEAD);
+                    }
+                    __builtin_prefetch((char *)&crd[q] + 64, 1);
+                    __builtin_prefetch((char *)&TO[q] + 128, 1);
+                }
                 for (; p < end; p++) {
-                    const int32_t q = at[column_at(columns, stride, p) + 1]++;
-                    crd[q] = (int32_t)i;
-                    TO[q] = FROM[p];
+                    TURN_ONE(i)
                 }
             }
         }

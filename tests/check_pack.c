@@ -308,6 +308,52 @@ START_TEST(counted_rows)
 }
 END_TEST
 
+/* So many entries that they aren't in a near cache, in columns that are near each other:
+ * each has its row and column in its value, as far as its type holds them. */
+START_TEST(turned_bands)
+{
+    static const stc_type types[] = {STC_F64, STC_I8, STC_C128};
+    enum {
+        ROWS = 5003,
+        WIDTH = 110,
+        SKIPPED = 3
+    }; /* of 550,330 places, some are left out */
+    const stc_type type = types[_i];
+    const int64_t size[] = {ROWS, ROWS + WIDTH};
+    heap h;
+    ctx *cx = ctx_open(&h);
+    format f;
+    tensor *t, *c;
+    ck_ctx(cx, format_parse(cx, NULL, "(i,j) -> (i : dense, j : compressed)", 2, &f));
+    ck_ctx(cx, tensor_new(cx, &f, type, size, (value){0}, &t));
+    entries e;
+    entries_init(&e, cx, 2, type);
+    ck_ctx(cx, entries_reserve(&e, ROWS * WIDTH));
+    for (int64_t k = SKIPPED; k < ROWS * WIDTH; k++) {
+        e.coord[0][e.n] = k / WIDTH;
+        e.coord[1][e.n] = k / WIDTH + k % WIDTH;
+        type_store(type, e.vals, e.n++,
+                   type_convert(type, STC_I64, (value){.i64 = 1 + k % 101}));
+    }
+    ck_ctx(cx, tensor_pack(t, &e));
+    entries_free(&e);
+    format_parse(cx, NULL, "csc", 2, &f);
+    ck_ctx(cx, tensor_convert(t, &f, type, (value){0}, &c));
+    ck_ctx(cx, tensor_check_afresh(c));
+    ck_assert_int_eq(c->nvals, ROWS * WIDTH - SKIPPED);
+    const index_array *end = &c->level[1].a[STC_POS], *row = &c->level[1].a[STC_CRD];
+    for (int64_t j = 0; j < size[1]; j++)
+        for (int64_t p = index_get(end, j); p < index_get(end, j + 1); p++) {
+            const int64_t i = index_get(row, p), k = i * WIDTH + j - i;
+            ck_assert(i <= j && j < i + WIDTH && k >= SKIPPED);
+            ck_assert(element(type, c->vals, p) == (double)(1 + k % 101));
+        }
+    tensor_free(c);
+    tensor_free(t);
+    ctx_close(cx, &h);
+}
+END_TEST
+
 static stc_status count(ctx *cx, void *what)
 {
     const int64_t size[] = {200, 300};
@@ -418,6 +464,7 @@ Suite *suite_pack(void)
     tcase_add_loop_test(c, every_pair, 0, FORMATS);
     tcase_add_loop_test(c, visits, 0, FORMATS);
     tcase_add_loop_test(c, unsorted, 0, 7);
+    tcase_add_loop_test(c, turned_bands, 0, 3);
     tcase_add_loop_test(c, counted_rows, 0, 2 * sizeof matrices / sizeof *matrices);
     tcase_add_loop_test(c, counted_short_of_memory, 0, 2);
     tcase_add_test(c, made_by_hand);
