@@ -166,7 +166,7 @@ static stc_status count_columns(ctx *cx, const rows *r, int32_t *at)
     for (int64_t j = 2, end; (end = work_block(cx, j, r->columns + 1)) > j;)
         for (; j < end; j++)
             at[j] += at[j - 1];
-    return work_done(cx, 0);
+    return work_done(cx, r->n - part); /* the other places' entries */
 }
 
 /* The row that has entry `at`, found from row *near on, if that isn't behind it. */
