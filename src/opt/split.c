@@ -220,20 +220,12 @@ static stc_status split_terms(opt *o, bexpr **at, bool *done)
 
 /* ---- products with sums -------------------------------------------------------------- */
 
-static bool has_reduction(const bexpr *e)
-{
-    bool some = e->kind == B_REDUCE;
-    for (int k = 0; k < e->nargs && !some; k++)
-        some = has_reduction(e->args[k]);
-    return some;
-}
-
 /* The only factor of x in which something is reduced, if that is a sum; else NULL. */
 static const bexpr *sum_among(const product *x)
 {
     const bexpr *sum = NULL;
     for (int k = 0; k < x->n; k++) {
-        if (!has_reduction(x->factor[k].e)) continue;
+        if (!expr_has(x->factor[k].e, B_REDUCE)) continue;
         if (sum || x->factor[k].where || !operands_of(x->r, x->factor[k].e)) return NULL;
         sum = x->factor[k].e;
     }
@@ -283,7 +275,7 @@ static stc_status add_reductions(opt *o, const bexpr *e, double *cost)
 
 static stc_status distribute(opt *o, bexpr **at, bool *done)
 {
-    product *x = has_reduction((*at)->args[0]) ? arena_room(o->a, 1, sizeof *x) : NULL;
+    product *x = expr_has((*at)->args[0], B_REDUCE) ? arena_room(o->a, 1, sizeof *x) : NULL;
     costs all = {0};
     if (!x || !product_of(o, *at, x) || must_meet_all(*at)) return STC_OK;
     const bexpr *const sum = sum_among(x);
