@@ -187,14 +187,14 @@ FOLLOWING(64)
         const index_##W *ca = a->crd, *cb = b->crd;                                        \
         const index_##W *ba = following_##W(a), *bb = following_##W(b);                    \
         if (!ba || !bb) return false;                                                      \
-        const index_##W by = bb[0] - ba[0];                                                \
         *p = ba[0];                                                                        \
         *q = bb[0];                                                                        \
         *n = ba[ns->o->n] - *p;                                                            \
-        if (ba[1] + by != bb[1] || !same_##W(ca + *p, cb + *q, ba[1] - *p)) return false;  \
+        if (ba[1] - ba[0] != bb[1] - bb[0] || !same_##W(ca + *p, cb + *q, ba[1] - *p))     \
+            return false;                                                                  \
         index_##W other = 0;                                                               \
         for (int k = 2; k <= ns->o->n; k++)                                                \
-            other |= ba[k] + by - bb[k];                                                   \
+            other |= (ba[k] - ba[0]) ^ (bb[k] - bb[0]);                                    \
         return !other && (*n == 0 || !memcmp(ca + *p, cb + *q, (size_t)*n * sizeof *ca));  \
     }
 ALIKE(32)
