@@ -685,6 +685,7 @@ Suite *suite_intervals(void)
 {
     Suite *s = suite_create("intervals");
     TCase *c = tcase_create("intervals");
+    tcase_set_timeout(c, 60);
     tcase_add_test(c, open_behind_empty_rows);
     tcase_add_test(c, reductions_take_runs);
     tcase_add_loop_test(c, runs_are_added_onto_rows, 0, 2);
