@@ -278,14 +278,16 @@ static void scalars(const machine *mc, affine *a)
 /* false: not this way. *none: there is nothing to do. */
 static bool prepare(machine *mc, affine *a, bool *none, int64_t *last)
 {
-    *none = false;
+    bool empty = false;
     for (int d = 0; d < a->nindex; d++) {
         const merge_desc *m = a->index[d]->merge;
         a->lo[d] = m->lo == ROOT ? 0 : mc->ext[m->lo];
         a->hi[d] = mc->ext[m->hi];
-        *none |= a->lo[d] >= a->hi[d];
+        empty |= a->lo[d] >= a->hi[d];
     }
-    if (*none) return true;
+    /* what loops around do before one that has no rounds may fail still */
+    *none = a->nindex && a->lo[0] >= a->hi[0];
+    if (*none || empty) return *none;
     for (int b = 0; b < a->nbound; b++) {
         if (!affine_line_of(mc, &a->bound[b].at, &a->bound[b].line)) return false;
         a->bound[b].hi = mc->ext[a->bound[b].extent];

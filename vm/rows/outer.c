@@ -348,11 +348,12 @@ static bool prepare(machine *mc, outer *o, bool *none)
         if (__builtin_sub_overflow(l->hi, l->lo, &n)) return false;
         if (n > 0) o->all *= (double)n;
     }
+    bool empty = false; /* what loops around do before one may fail still */
     for (int d = o->lane; d >= 0; d = o->loop[d].around)
-        *none |= o->loop[d].lo >= o->loop[d].hi;
+        empty |= *none = o->loop[d].lo >= o->loop[d].hi;
     const outer_loop *l = &o->loop[o->lane];
     if (*none) return true;
-    if (l->hi - l->lo < OUTER_FEW || !outer_places_prepare(mc, o)) return false;
+    if (empty || l->hi - l->lo < OUTER_FEW || !outer_places_prepare(mc, o)) return false;
     if (!sees_all(mc, o) || !pays(mc, o) || !ready(mc, o) || !outer_lines_ready(mc, o))
         return false;
     outer_places_move(mc, o, -1);
