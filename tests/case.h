@@ -66,7 +66,6 @@ enum {
     RUN_THREADS = 32,    /* loops are shared, however little there is to do      */
     RUN_AS_WRITTEN = 64, /* no reduction is taken earlier than the text says     */
     RUN_PARTS = 128,     /* in parts by some index, if that can be (in_parts.h)     */
-    RUN_LARGE = 256,     /* steps for what has some million places               */
 };
 
 typedef struct outcome {

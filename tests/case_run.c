@@ -285,7 +285,7 @@ stc_status case_machine(case_heap *h, unsigned how, stc_machine **out)
     const stc_config config = {.alloc = case_alloc,
                                .alloc_context = h,
                                .max_memory = 1u << 30, /* diagonals take long ones */
-                               .max_steps = how & RUN_LARGE ? 400000000 : 50000000,
+                               .max_steps = 400000000, /* against what hangs */
                                .no_super = how & RUN_NOSUPER};
     *out = NULL;
     stc_status st = stc_open(&config, out);
@@ -298,8 +298,7 @@ void case_run(const fcase *c, unsigned how, outcome *out)
 {
     case_heap h = {.held = 0};
     stc_machine *m;
-    *out = (outcome){
-        .status = case_machine(&h, how | (c->wide && !c->scheduled ? RUN_LARGE : 0), &m)};
+    *out = (outcome){.status = case_machine(&h, how, &m)};
     if (out->status == STC_OK) case_run_on(m, c, how, out);
     stc_close(m);
     out->leak = (uint64_t)h.held;
