@@ -2,9 +2,8 @@
  *
  * The processor sees by itself where a loop goes, but only to the end of each page:
  * there it waits for memory anew, longer than reading the page takes. What is read
- * AHEAD_BYTES further on is asked for, so that it is on its way by then; it is read once,
- * and isn't to take the place of what is read again. Arrays of less than FROM_MEMORY bytes
- * are taken to be in caches, from where that gains nothing.
+ * AHEAD_BYTES further on is asked for, so that it is on its way by then. Arrays of less
+ * than FROM_MEMORY bytes are taken to be in caches, from where that gains nothing.
  */
 #ifndef STC_VM_AHEAD_H
 #define STC_VM_AHEAD_H
@@ -12,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CACHE_LINE = 64, AHEAD_BYTES = 2 << 10, FROM_MEMORY = 16 << 20 };
+enum { CACHE_LINE = 64, AHEAD_BYTES = 4 << 10, FROM_MEMORY = 16 << 20 };
 
 /* The empty statement keeps gcc from taking this for a function without effects, whose
  * calls it leaves out. */
@@ -26,10 +25,7 @@ static inline void fetch(const void *p, int64_t bytes)
 /* Elements [from, from + n) of a large array are about to be read, then those behind. */
 static inline void fetch_ahead(const void *array, int64_t from, int64_t n, int64_t size)
 {
-    const char *p = (const char *)array + from * size + AHEAD_BYTES;
-    for (int64_t k = 0; k < n * size; k += CACHE_LINE)
-        __builtin_prefetch(p + k, 0, 0);
-    __asm__ volatile("");
+    fetch((const char *)array + from * size + AHEAD_BYTES, n * size);
 }
 
 /* The same of an array whose size isn't known: it is large where `from` is far inside. */
