@@ -200,6 +200,22 @@ static bool must_meet_all(const bexpr *r)
     return zero && !(reduce_flags(r) & FP_IDEMPOTENT);
 }
 
+/* Each term of r's operand reduced by itself, at *at, if that is less work than `stands`.
+ */
+static stc_status reduce_terms(opt *o, bexpr **at, const bexpr *r, const costs *all,
+                               double stands, bool *done)
+{
+    int terms = 0;
+    if (all->stays || !opt_pays(all->best, stands) ||
+        o->s->nindex + (all->terms - 1) * r->nindex > BOUND_INDICES)
+        return STC_OK;
+    bexpr *e = through(o, r, r->args[0], &terms);
+    if (!e) return STC_ERR_MEMORY;
+    *at = e;
+    *done = true;
+    return STC_OK;
+}
+
 static stc_status split_terms(opt *o, bexpr **at, bool *done)
 {
     const bexpr *r = *at;
@@ -207,15 +223,7 @@ static stc_status split_terms(opt *o, bexpr **at, bool *done)
     if (!operands_of(r, r->args[0]) || must_meet_all(r)) return STC_OK;
     const stc_status st = add_costs(o, r, r->args[0], &all);
     if (!all.meets) all.written *= unite;
-    if (st || all.stays || !opt_pays(all.best, all.written) ||
-        o->s->nindex + (all.terms - 1) * r->nindex > BOUND_INDICES)
-        return st;
-    int terms = 0;
-    bexpr *e = through(o, r, r->args[0], &terms);
-    if (!e) return STC_ERR_MEMORY;
-    *at = e;
-    *done = true;
-    return STC_OK;
+    return st ? st : reduce_terms(o, at, r, &all, all.written, done);
 }
 
 /* ---- products with sums -------------------------------------------------------------- */
@@ -285,15 +293,7 @@ static stc_status distribute(opt *o, bexpr **at, bool *done)
     if (!r || !r->args[0]) return STC_ERR_MEMORY;
     stc_status st = add_reductions(o, sum, &stands);
     if (!st) st = add_costs(o, r, r->args[0], &all);
-    if (st || all.stays || !opt_pays(all.best, stands) ||
-        o->s->nindex + (all.terms - 1) * r->nindex > BOUND_INDICES)
-        return st;
-    int terms = 0;
-    bexpr *e = through(o, r, r->args[0], &terms);
-    if (!e) return STC_ERR_MEMORY;
-    *at = e;
-    *done = true;
-    return STC_OK;
+    return st ? st : reduce_terms(o, at, r, &all, stands, done);
 }
 
 /* ---- counting ----------------------------------------------------------------------- */

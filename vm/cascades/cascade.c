@@ -2,9 +2,9 @@
  *
  * Taken over when linking, if every loop of the tree could be read and its
  * sinks don't mind the order (cascade_place.c); there is nothing that depends
- * on data that a cascade can't run. Where super.def has a kernel for the two
- * innermost loops, their pair runs by it, if this run's fibers are as it needs
- * them.
+ * on data that a cascade can't run. Where super.def has a kernel for an innermost
+ * loop, it runs that loop for all lanes of the one around, if this run's fibers
+ * are as it needs them.
  */
 #include "cascade.h"
 #include "../super/super.h"
