@@ -268,6 +268,7 @@ typedef struct text_job {
     const program *rows;    /* declares, too; NULL: none */
     explain_texts *texts;   /* NULL: not wanted */
     const opt_known *known; /* NULL: nothing is  */
+    const ast *tree;        /* the text's */
     bool waits;             /* plans depend on what will be bound */
     opt_book *book;         /* of several statements              */
     bool first; /* of the passes: it ends where statements have a part in common */
@@ -298,11 +299,8 @@ static bool has_several(const ast *tree)
 static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
 {
     const source *src = &job->src;
-    const uint64_t start = now_ticks();
-    ast *tree;
-    stc_status st = parse_script(a, src, &tree);
-    job->times.parse = (double)(now_ticks() - start);
-    if (st) return st;
+    const ast *const tree = job->tree;
+    stc_status st = STC_OK;
     if (job->texts) ast_print(tree, &job->texts->ast);
     /* decls may name formats that the text defines */
     for (int i = 0; i < tree->count && !st; i++) {
@@ -349,7 +347,7 @@ static stc_status compile_all(arena *a, text_job *job, scope *sc, program *p)
     return STC_OK;
 }
 
-/* Once through the text. */
+/* Once through the text's tree. */
 static stc_status compile_pass(text_job *job, program **p)
 {
     ctx *cx = job->src.cx;
@@ -363,6 +361,16 @@ static stc_status compile_pass(text_job *job, program **p)
     return st;
 }
 
+static stc_status parse_job(arena *a, text_job *job)
+{
+    const uint64_t start = now_ticks();
+    ast *tree = NULL;
+    const stc_status st = parse_script(a, &job->src, &tree);
+    job->times.parse = (double)(now_ticks() - start);
+    job->tree = tree;
+    return st;
+}
+
 /* Again, if statements turn out to have parts in common, and with what is to be kept. */
 static stc_status compile_job(text_job *job, program **p, machine **mc)
 {
@@ -372,7 +380,8 @@ static stc_status compile_job(text_job *job, program **p, machine **mc)
     opt_book book = {.a = &a};
     job->book = &book;
     job->first = true;
-    stc_status st = compile_pass(job, p);
+    stc_status st = parse_job(&a, job);
+    if (!st) st = compile_pass(job, p);
     for (int more = 0; !st && book.again && more < 2; more++) {
         program_free(*p);
         job->first = false;

@@ -81,20 +81,19 @@ static bool is_whole(const opt *o, const factor *f)
     return f->full && f->plain && calls_of(f->e) > 0 && has_room(o->p, f->e, f->indices);
 }
 
-/* Whether an operand of e, which reads `all`, is such a factor, as far as it is quick to
- * tell. */
-static bool may_lift(const program *p, const bexpr *e, uint64_t all)
+/* Whether an operand of e, in what `of` reduces, is such a factor, as far as it is quick to
+ * tell; NULL: nothing reduces it. */
+static bool may_lift(const program *p, const bexpr *e, const bexpr *of)
 {
     for (int k = 0; k < e->nargs; k++) {
         const bexpr *const f = e->args[k];
-        const bool call = all && e->kind == B_CALL &&
+        const bool call = of && e->kind == B_CALL &&
                           ((f->kind == B_CALL && f->fn != e->fn) || f->kind == B_CONV);
-        const uint64_t own = call || f->kind == B_REDUCE ? opt_indices(p, f) : 0;
-        if (call && own && own != all &&
-            (has_room(p, f, own) || of_sparse(NULL, p, f, own, false)))
+        const uint64_t own = call ? opt_indices(p, f) : 0;
+        if (own && (has_room(p, f, own) || of_sparse(NULL, p, f, own, false)) &&
+            own != opt_indices(p, of->args[0]))
             return true;
-        const bool inside = f->kind == B_REDUCE;
-        if (may_lift(p, f, inside ? opt_indices(p, f->args[0]) : all)) return true;
+        if (may_lift(p, f, f->kind == B_REDUCE ? f : of)) return true;
     }
     return false;
 }
@@ -262,7 +261,7 @@ bool lift_may(const program *p, const bstmt *s)
 {
     const bexpr top = {.kind = B_CONV, .nargs = 1, .args = (bexpr *[]){s->value}};
     uint64_t own;
-    return may_lift(p, &top, 0) ||
+    return may_lift(p, &top, NULL) ||
            may_lift_terms(p, s->value, opt_indices(p, s->value), &own);
 }
 

@@ -55,19 +55,19 @@ static bool is_plain(const program *p, const bexpr *e)
 /* An operand that lists the rows that have entries. */
 static bool lists_rows(const program *p, const bexpr *e)
 {
-    return is_plain(p, e) && !(format_props(&p->tensor[e->tensor].fmt, 0) & PROP_FULL);
+    return e->kind == B_ACCESS && p->tensor[e->tensor].order > 1 &&
+           !(format_props(&p->tensor[e->tensor].fmt, 0) & PROP_FULL) && is_plain(p, e);
 }
 
 /* An operand that stores some coordinates, in groups or in no order. */
 static bool is_rough(const program *p, const bexpr *e)
 {
+    enum { NEAT = PROP_ORDERED | PROP_UNIQUE };
     const format *f = &p->tensor[e->tensor].fmt;
     bool rough = false;
-    if (!is_plain(p, e) || e->pad || has_window(p, e)) return false;
-    for (int l = 0; l < f->levels; l++)
-        rough |=
-            !(format_props(f, l) & PROP_ORDERED) || !(format_props(f, l) & PROP_UNIQUE);
-    return rough;
+    for (int l = 0; e->kind == B_ACCESS && l < f->levels && !rough; l++)
+        rough = (format_props(f, l) & NEAT) != NEAT;
+    return rough && is_plain(p, e) && !e->pad && !has_window(p, e);
 }
 
 /* A vector of entries, not of runs, in which a coordinate is searched. */
