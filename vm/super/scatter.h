@@ -113,16 +113,17 @@ struct scatter {
     bool brief;   /* by those before, as their fibers are short                          */
     int ahead;    /* fibers so far ahead are asked for                                   */
     bool settled; /* all that the row has met so far                                     */
-    bool usual;   /* how rows are gone through                                           */
     bool ordered; /* the fibers' coordinates are                                       */
     bool lines;   /* fibers have all coordinates of [lo, hi), and no list of them      */
-    int64_t lo, hi, places; /* of the workspace                                      */
-    fiber_table f;          /* what is scattered */
+    const scatter_factor *usual; /* how rows are gone through: by this factor; or NULL */
+    int64_t lo, hi, places;      /* of the workspace                                      */
+    fiber_table f;               /* what is scattered */
     const void *crd, *vals;
     /* lanes: fibers and factors of up to SCATTER_CHUNK k */
     int64_t *from, *to, *key, *pos[SCATTER_OPERANDS]; /* key: the coordinates k */
     char *by, *room;
-    int held; /* so many lanes before those, of rounds of the loops around */
+    int64_t length; /* of the fibers of all lanes */
+    int held;       /* so many lanes before those, of rounds of the loops around */
     void *block;
     size_t block_size;
 };

@@ -121,14 +121,16 @@ static void hold(scatter *sc, int n)
 }
 
 /* The usual row: one operand has coordinates and is the only factor but for those that the
- * row has once, the fibers are below a range. */
-static bool usual(const scatter *sc)
+ * row has once, the fibers are below a range. Gives the factor, or NULL. */
+static const scatter_factor *usual(const scatter *sc)
 {
-    return sc->noperand == 2 && sc->owner >= 0 &&
-           own_factor(sc) && /* and not the owner's: it has fibers */
-           !sc->operand[sc->owner].coords && sc->operand[1 - sc->owner].coords &&
-           sc->operand[1 - sc->owner].f.width == 4 && !sc->operand[1 - sc->owner].gaps &&
-           class_type((vclass)sc->cls) == (stc_type)sc->type;
+    const scatter_factor *const own = own_factor(sc); /* not the owner's: it has fibers */
+    const bool is = own && sc->noperand == 2 && sc->owner >= 0 &&
+                    !sc->operand[sc->owner].coords && sc->operand[1 - sc->owner].coords &&
+                    sc->operand[1 - sc->owner].f.width == 4 &&
+                    !sc->operand[1 - sc->owner].gaps &&
+                    class_type((vclass)sc->cls) == (stc_type)sc->type;
+    return is ? own : NULL;
 }
 
 bool scatter_ready(machine *mc, scatter *sc, bool listed)
@@ -147,6 +149,7 @@ bool scatter_ready(machine *mc, scatter *sc, bool listed)
     }
     sc->usual = usual(sc);
     hold(sc, -sc->held);
+    sc->length = 0;
     return searched || coords == 1;
 }
 
@@ -257,15 +260,12 @@ static void put_factors(const machine *mc, const scatter *sc, int n, value by)
     }
 }
 
-/* n fibers, of which so many elements were seen; negative: all. */
-static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen)
+/* n fibers of `most` elements, `seen` of which were looked at. */
+static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t most, int64_t seen)
 {
     slot *s = &mc->slot[sc->work];
     workspace *w = s->ws;
-    int64_t most = 0;
-    for (int k = 0; k < n; k++)
-        most += sc->to[k] - sc->from[k];
-    const int64_t rounds = (seen < 0 ? most : seen) + n;
+    const int64_t rounds = seen + n;
     machine_saw(mc, SEEN_FIBERS, n);
     if (sc->list) {
         if (list_fibers(mc, sc, sc->list, n, most)) return mc->cx->diag.status;
@@ -285,6 +285,16 @@ static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t seen)
     return machine_count(mc, rounds);
 }
 
+/* The fibers that were held, and n more. */
+static stc_status put_held(machine *mc, scatter *sc, int n)
+{
+    const int64_t all = sc->length;
+    n += sc->held;
+    hold(sc, -sc->held);
+    sc->length = 0;
+    return put_rounds(mc, sc, n, all, all);
+}
+
 /* The row's next n fibers; they may wait for those of the next round around. */
 static stc_status flush(machine *mc, scatter *sc, int n)
 {
@@ -293,41 +303,44 @@ static stc_status flush(machine *mc, scatter *sc, int n)
         hold(sc, n);
         return STC_OK;
     }
-    n += sc->held;
-    hold(sc, -sc->held);
-    if (!sc->sieve.there) return put_rounds(mc, sc, n, -1);
+    if (!sc->sieve.there) return put_held(mc, sc, n);
     for (int some = n; n > 0 && !st; n -= some) {
-        int64_t seen;
+        int64_t seen, most = 0;
         some = n;
         st = sieve_fibers(mc, sc, &some, &seen);
-        if (!st) st = put_rounds(mc, sc, some, seen);
+        for (int k = 0; k < some; k++)
+            most += sc->to[k] - sc->from[k];
+        if (!st) st = put_rounds(mc, sc, some, most, seen);
         sieve_next(sc, some, n);
     }
+    sc->length = 0;
     return st;
 }
 
-/* Lane k's fiber, below `up`; width 0: a line. */
-INLINE void put_fiber(const scatter *sc, int width, int k, int64_t up)
+/* Lane k's fiber, below `up`; width 0: a line. Gives its length. */
+INLINE int64_t put_fiber(const scatter *sc, int width, int k, int64_t up)
 {
-    if (!width) {
-        sc->from[k] = up * (sc->f.hi - sc->f.lo) + sc->lo - sc->f.lo;
-        sc->to[k] = sc->from[k] + sc->hi - sc->lo;
-        return;
-    }
-    sc->from[k] = index_at(sc->f.bounds, width, up);
-    sc->to[k] = index_at(sc->f.bounds, width, up + 1);
+    const int64_t from = width ? index_at(sc->f.bounds, width, up)
+                               : up * (sc->f.hi - sc->f.lo) + sc->lo - sc->f.lo;
+    const int64_t to =
+        width ? index_at(sc->f.bounds, width, up + 1) : from + sc->hi - sc->lo;
+    sc->from[k] = from;
+    sc->to[k] = to;
+    return to - from;
 }
 
 /* The fibers of n lanes, below `up` (NULL: all below `below`). */
-static void put_fibers(const scatter *sc, int n, const int64_t *up, int64_t below)
+static void put_fibers(scatter *sc, int n, const int64_t *up, int64_t below)
 {
     const int width = sc->f.bounds_width;
+    int64_t length = 0;
     for (int k = 0; k < n && !width; k++)
-        put_fiber(sc, 0, k, up ? up[k] : below);
+        length += put_fiber(sc, 0, k, up ? up[k] : below);
     for (int k = 0; k < n && width == 4; k++)
-        put_fiber(sc, 4, k, up ? up[k] : below);
+        length += put_fiber(sc, 4, k, up ? up[k] : below);
     for (int k = 0; k < n && width == 8; k++)
-        put_fiber(sc, 8, k, up ? up[k] : below);
+        length += put_fiber(sc, 8, k, up ? up[k] : below);
+    sc->length += length;
 }
 
 /* How many of the rounds that are left there are lanes for. */
@@ -337,32 +350,53 @@ static int next_lanes(const scatter *sc, int64_t left)
     return left < room ? (int)left : room;
 }
 
+/* The fibers of n lanes below the coordinates of a usual row. */
+INLINE void put_usual(scatter *sc, int width, const int32_t *crd, int64_t first, int n)
+{
+    int64_t length = 0;
+    for (int j = 0; j < n; j++)
+        length += put_fiber(sc, width, j, first + crd[j]);
+    sc->length += length;
+}
+
+/* The usual row's factors of n lanes, other than the values as they lie. */
+static void usual_factors(const machine *mc, const scatter *sc, const char *vals, int n)
+{
+    const vclass cls = (vclass)sc->cls;
+    memcpy(sc->by, vals, (size_t)n * class_size(cls));
+    apply(sc, sc->usual, sc->by, n);
+    if (sc->nfactor == 1) return;
+    class_fill(cls, sc->room, 0, n, fixed_factors(mc, sc));
+    fn_array_of(FN_MUL, cls)(sc->by, sc->by, sc->room, NULL, n);
+}
+
 static stc_status usual_row(machine *mc, scatter *sc)
 {
     const scatter_operand *o = &sc->operand[1 - sc->owner], *in = &sc->operand[sc->owner];
     const int32_t *crd = o->f.crd;
     const int64_t first = in->begin - in->lo;
     const int width = sc->f.bounds_width;
-    const scatter_factor *const own = own_factor(sc);
-    const char *vals = mc->slot[own->tensor].t->vals;
+    char *vals = mc->slot[sc->usual->tensor].t->vals;
     const size_t size = type_size((stc_type)sc->type);
-    const value by = fixed_factors(mc, sc);
+    const bool lie = sc->nfactor == 1 && sc->usual->fn < 0 && !sc->naround &&
+                     !sc->sieve.there; /* values are factors where they are */
     for (int64_t p = o->begin; p < o->end;) {
         const int n = next_lanes(sc, o->end - p);
-        for (int j = 0; j < n && !width; j++)
-            put_fiber(sc, 0, j, first + crd[p + j]);
-        for (int j = 0; j < n && width == 4; j++)
-            put_fiber(sc, 4, j, first + crd[p + j]);
-        for (int j = 0; j < n && width == 8; j++)
-            put_fiber(sc, 8, j, first + crd[p + j]);
-        memcpy(sc->by, vals + (size_t)p * size, (size_t)n * size);
-        apply(sc, own, sc->by, n);
-        if (sc->nfactor > 1) {
-            class_fill((vclass)sc->cls, sc->room, 0, n, by);
-            fn_array_of(FN_MUL, (vclass)sc->cls)(sc->by, sc->by, sc->room, NULL, n);
-        }
+        if (width == 4)
+            put_usual(sc, 4, crd + p, first, n);
+        else if (width == 8)
+            put_usual(sc, 8, crd + p, first, n);
+        else
+            put_usual(sc, 0, crd + p, first, n);
+        char *const own = sc->by, *const at = vals + (size_t)p * size;
+        if (lie)
+            sc->by = at;
+        else
+            usual_factors(mc, sc, at, n);
         p += n;
-        if (flush(mc, sc, n)) return mc->cx->diag.status;
+        const stc_status st = flush(mc, sc, n);
+        if (lie) sc->by = own;
+        if (st) return st;
     }
     return STC_OK;
 }
@@ -500,8 +534,5 @@ static stc_status rounds(machine *mc, scatter *sc, int k)
 stc_status scatter_row(machine *mc, scatter *sc)
 {
     const stc_status st = rounds(mc, sc, sc->naround);
-    const int n = sc->held;
-    if (st || !n) return st;
-    hold(sc, -n);
-    return put_rounds(mc, sc, n, -1);
+    return st || !sc->held ? st : put_held(mc, sc, 0);
 }
