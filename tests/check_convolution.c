@@ -324,6 +324,27 @@ START_TEST(visits_what_isnt_empty)
 }
 END_TEST
 
+/* Half a million coordinates are walked backwards where they lie: a list of them would
+ * take 8 MB. */
+START_TEST(backwards_without_a_list)
+{
+    const stc_config config = {.max_memory = 12 << 20};
+    stc_machine *m = NULL;
+    stc_session *s = NULL;
+    ck_assert(!stc_open(&config, &m) && !stc_session_open(m, &s));
+    const stc_status st =
+        stc_session_exec(s,
+                         "tensor C svec f64 [2000000] = random(density=0.25, seed=1)\n"
+                         "tensor B svec f64 [2000000] = { (7): 1, (1999999): 1 }\n"
+                         "tensor S svec f64\n"
+                         "S(i) = C(1999999-i) * B(i)\n",
+                         "held");
+    ck_assert_msg(!st, "%s", stc_error(m)->message);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 /* Convolutions of random operands, n coordinates a mode. */
 static const struct {
     const char *format, *shape, *filter, *statement, *loops, *results[3];
@@ -562,6 +583,7 @@ Suite *suite_convolution(void)
     tcase_add_loop_test(t, agrees_with_the_oracle, 0, STATEMENTS);
     suite_add_tcase(s, t);
     t = tcase_create("work");
+    tcase_add_test(t, backwards_without_a_list);
     tcase_add_loop_test(t, visits_what_isnt_empty, 0, sizeof work / sizeof *work);
     tcase_add_loop_test(t, visits_on_all_tiers, 0,
                         sizeof random_work / sizeof *random_work);

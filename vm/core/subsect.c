@@ -8,15 +8,16 @@
  * three cases of `begin`, by what `up` is; §5.2.2: `next` drops the coordinates
  * that the window has left, and takes the smallest that remains.)
  *
- * Where the index has a negative coefficient, offsets fall as it grows. Then the
- * coordinates are listed, and walked from the last one on (a reversed copy of
- * what has to be seen backwards, and of nothing else).
+ * Where the index has a negative coefficient, offsets fall as it grows. Then a fiber's
+ * coordinates are walked from the last one on; where they don't lie in an array, or there
+ * are several fibers, they are listed for that.
  *
  * Kinds are asked for nothing but open, next and seek, so stacks of any ordered
  * levels serve. The cost is that of the paper: the fibers of a window each time
  * it moves, one where all levels above stand on a coordinate.
  */
 #include "subsect.h"
+#include "coords.h"
 
 static const level_kind subsection;
 
@@ -51,16 +52,36 @@ static void settle(cursor *c, int64_t from)
     }
 }
 
+static int64_t coord_of(const subsect *s, int64_t k)
+{
+    return coord_at(s->t.crd, s->t.width, s->t.stride, s->begin + k);
+}
+
+/* How many of the array's coordinates, all of which are passed from a last one on, are seen
+ * from offsets behind -from. */
+static int64_t coords_left(const subsect *s, int64_t from)
+{
+    int64_t below, by = 1, n = s->nrun;
+    if (__builtin_sub_overflow(s->size, from, &below)) return n;
+    while (by <= n && coord_of(s, n - by) >= below)
+        by *= 2;
+    const int64_t first = s->begin + (by <= n ? n - by : 0), end = s->begin + n - by / 2;
+    return coord_search(s->t.crd, s->t.width, s->t.stride, first, end, below) - s->begin;
+}
+
 /* The same from the last coordinate on; runs that are passed are dropped. */
 static void settle_back(cursor *c, int64_t from)
 {
     subsect *s = (subsect *)c->lv;
+    const bool array = s->t.shape == VIEW_COORDS;
     c->lo = c->hi = CURSOR_END;
+    if (array) s->nrun = coords_left(s, from);
     for (; s->nrun > 0; s->nrun--) {
-        const subsect_run *r = &s->run[s->nrun - 1];
-        const int64_t end = -first_offset(r->lo, s->size) + 1;
+        const int64_t x = array ? coord_of(s, s->nrun - 1) : 0;
+        const subsect_run r = array ? (subsect_run){x, x + 1} : s->run[s->nrun - 1];
+        const int64_t end = -first_offset(r.lo, s->size) + 1;
         if (end <= from) continue;
-        c->lo = from > 1 - r->hi ? from : 1 - r->hi;
+        c->lo = from > 1 - r.hi ? from : 1 - r.hi;
         c->hi = end;
         return;
     }
@@ -141,6 +162,22 @@ static int by_end(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Whether there is one fiber, whose coordinates lie in order in an array. */
+static bool find_array(subsect *s)
+{
+    const cursor *up = s->n == 1 ? s->fiber[0].c.up : NULL;
+    const int64_t at = up ? up->at : 0;
+    fiber_table *t = &s->t;
+    if (s->n != 1 || !s->of->kind->table || !(s->of->props & PROP_ORDERED) ||
+        (up && up->at_end != at + 1))
+        return false;
+    s->of->kind->table(s->of, t);
+    if (t->shape != VIEW_COORDS || !t->bounds) return false;
+    s->begin = index_at(t->bounds, t->bounds_width, at);
+    s->nrun = index_at(t->bounds, t->bounds_width, at + 1) - s->begin;
+    return true;
+}
+
 /* All coordinates of all fibers, which stay where they are. */
 static stc_status list_runs(ctx *cx, subsect *s)
 {
@@ -163,6 +200,7 @@ stc_status subsect_begin(ctx *cx, subsect *s, const level *of, int64_t size, boo
     s->size = size;
     s->reversed = reversed;
     s->n = s->nrun = 0;
+    s->t.shape = VIEW_NONE;
     *c = (cursor){.lv = &s->lv, .at = NONE, .at_end = NONE, .period = PERIOD_ENDLESS};
     if (size > 0 && (!up || up->at != NONE)) {
         if (!is_subsection(up))
@@ -174,7 +212,10 @@ stc_status subsect_begin(ctx *cx, subsect *s, const level *of, int64_t size, boo
     }
     for (int64_t k = 0; k < s->n; k++) /* the list may have moved as it grew */
         if (s->fiber[k].c.up) s->fiber[k].c.up = &s->fiber[k].up;
-    if (!status && reversed) status = list_runs(cx, s);
+    if (!status && reversed && !find_array(s)) {
+        s->t.shape = VIEW_NONE;
+        status = list_runs(cx, s);
+    }
     if (reversed)
         settle_back(c, INT64_MIN);
     else

@@ -28,9 +28,11 @@ typedef struct subsect {
     subsect_fiber *fiber;
     int64_t n, cap;
     bool reversed; /* offsets come from the last to the first: the cursor's are
-                      their negatives, and all runs are listed beforehand         */
+                      their negatives                                             */
+    fiber_table t; /* … of the only fiber, which has coordinates in an array from */
+    int64_t begin; /* this position on; or all runs are listed beforehand         */
     subsect_run *run;
-    int64_t nrun, run_cap;
+    int64_t nrun, run_cap; /* runs that aren't passed yet                         */
 } subsect;
 
 /* Opens c over the offsets of the non-empty subsections of `of`, `size` wide:
