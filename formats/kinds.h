@@ -138,6 +138,9 @@ int64_t group_end(const level *lv, int64_t p, int64_t end);
 void group_settle(cursor *c);
 void group_open(cursor *c, const level *lv, const cursor *up);
 void group_next(cursor *c);
+/* The first group of at least coordinate i: gallops, then halves, about log of the
+ * distance. */
+void group_seek(cursor *c, int64_t i);
 /* Appends coordinate i, which comes behind the fiber's last one where it ascends. */
 stc_status segments_coord(ctx *cx, level *lv, int64_t i, bool ascends, int64_t *pos);
 int64_t segments_size(const level *lv, int64_t parents);

@@ -9,34 +9,6 @@
 #include "kinds.h"
 #include <string.h>
 
-/* Gallops, then halves: about log of the distance. */
-static void compressed_seek(cursor *c, int64_t i)
-{
-    if (!(c->lv->props & PROP_ORDERED)) {
-        while (c->hi <= i)
-            group_next(c);
-        return;
-    }
-    if (c->hi > i) return;
-    const index_array *crd = &c->lv->a[STC_CRD];
-    int64_t below = c->p, step = 1; /* crd[below] < i */
-    while (below + step < c->end && index_get(crd, below + step) < i) {
-        below += step;
-        step *= 2;
-    }
-    int64_t above = below + step < c->end ? below + step : c->end;
-    while (above - below > 1) {
-        const int64_t mid = below + (above - below) / 2;
-        if (index_get(crd, mid) < i) {
-            below = mid;
-        } else {
-            above = mid;
-        }
-    }
-    c->p = above;
-    group_settle(c);
-}
-
 /* The first of positions [p, p + n) with a coordinate of at least i, by halves that are
  * chosen without a branch; narrow: 32 bits each, side by side. */
 static inline __attribute__((always_inline)) int64_t
@@ -198,7 +170,7 @@ const level_kind level_compressed = {
     .arrays = 1 << STC_POS | 1 << STC_CRD,
     .open = group_open,
     .next = group_next,
-    .seek = compressed_seek,
+    .seek = group_seek,
     .locate_many = compressed_locate_many,
     .put_between = compressed_put_between,
     .view = segments_view,

@@ -34,6 +34,17 @@ static void singleton_next(cursor *c)
     settle(c);
 }
 
+/* Places without a label are in no order: they are stepped over. */
+static void singleton_seek(cursor *c, int64_t i)
+{
+    if (c->lv->props & PROP_COMPACT) {
+        group_seek(c, i);
+        return;
+    }
+    while (c->hi <= i)
+        singleton_next(c);
+}
+
 static void singleton_view(const level *lv, int64_t parent, int64_t parent_coord,
                            fiber_view *v)
 {
@@ -120,6 +131,7 @@ const level_kind level_singleton = {
     .arrays = 1 << STC_CRD,
     .open = singleton_open,
     .next = singleton_next,
+    .seek = singleton_seek,
     .view = singleton_view,
     .table = singleton_table,
     .size = chain_size,

@@ -98,6 +98,33 @@ void group_next(cursor *c)
     group_settle(c);
 }
 
+void group_seek(cursor *c, int64_t i)
+{
+    if (!(c->lv->props & PROP_ORDERED)) {
+        while (c->hi <= i)
+            group_next(c);
+        return;
+    }
+    if (c->hi > i) return;
+    const index_array *crd = &c->lv->a[STC_CRD];
+    int64_t below = c->p, step = 1; /* crd[below] < i */
+    while (below + step < c->end && index_get(crd, below + step) < i) {
+        below += step;
+        step *= 2;
+    }
+    int64_t above = below + step < c->end ? below + step : c->end;
+    while (above - below > 1) {
+        const int64_t mid = below + (above - below) / 2;
+        if (index_get(crd, mid) < i) {
+            below = mid;
+        } else {
+            above = mid;
+        }
+    }
+    c->p = above;
+    group_settle(c);
+}
+
 stc_status segments_coord(ctx *cx, level *lv, int64_t i, bool ascends, int64_t *pos)
 {
     index_array *crd = &lv->a[STC_CRD];
