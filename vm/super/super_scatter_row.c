@@ -479,7 +479,6 @@ static stc_status many_fibers(machine *mc, scatter *sc)
 {
     const int64_t below = cursor_place(mc, sc->below);
     if (sc->owner < 0 && below < 0) return STC_OK;
-    if (sc->usual) return usual_row(mc, sc);
     const int driver = driver_of(sc);
     int64_t lo, hi;
     merge_range(mc, sc->mid->merge, &lo, &hi);
@@ -503,10 +502,9 @@ static stc_status row(machine *mc, scatter *sc)
     sc->settled = !w->n && !sc->lines;
     if (!sc->mid) return one_fiber(mc, sc);
     if (!open_operands(mc, sc)) return STC_OK;
-    if (!sc->sieve.there) return many_fibers(mc, sc);
-    if (!sieve_open(mc, sc)) return machine_count(mc, 1);
-    const stc_status st = many_fibers(mc, sc);
-    sieve_close(mc, sc);
+    if (sc->sieve.there && !sieve_open(mc, sc)) return machine_count(mc, 1);
+    const stc_status st = sc->usual ? usual_row(mc, sc) : many_fibers(mc, sc);
+    if (sc->sieve.there) sieve_close(mc, sc);
     return st;
 }
 
