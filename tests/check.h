@@ -105,6 +105,7 @@ enum { STEPS_TELL = true };
     SUITE(strips)                                                                          \
     SUITE(terms)                                                                           \
     SUITE(early)                                                                           \
+    SUITE(counted)                                                                         \
     SUITE(ends)                                                                            \
     SUITE(errors)                                                                          \
     SUITE(convolution)                                                                     \

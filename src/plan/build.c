@@ -93,6 +93,15 @@ int workspace_slot(builder *b, int first)
     return program_tensor(b->pl->p, &w);
 }
 
+/* … that counts. */
+static int count_slot(builder *b, int first)
+{
+    prog_tensor w = workspace_row(b, first);
+    w.type = STC_I64;
+    w.fill = (value){.i64 = 0};
+    return program_tensor(b->pl->p, &w);
+}
+
 /* The root expression with its sum replaced by what stands for it. */
 static bexpr *root_over(builder *b, bexpr *from, bexpr *stand_in)
 {
@@ -101,15 +110,26 @@ static bexpr *root_over(builder *b, bexpr *from, bexpr *stand_in)
     return inner ? expr_conv(b->pl->a, inner, from->type) : NULL;
 }
 
+/* What a workspace is at a place, read in order. */
+static bexpr *drained(builder *b, int w, int first)
+{
+    plan *const pl = b->pl;
+    affine *const sub = bare_subs(pl->a, b->result + first, b->nresult - first);
+    bexpr *const read = sub ? expr_access(pl->a, pl->p, w, sub, pl->s->at) : NULL;
+    if (!read || plan_access_add(pl, read) < 0) return NULL;
+    pl->access[read->mark].drain = true;
+    return read;
+}
+
 /* Reads workspace w in order into the target. */
 stc_status drain_workspace(builder *b, int w, int first, int target, list *out)
 {
     plan *pl = b->pl;
-    affine *sub = bare_subs(pl->a, b->result + first, b->nresult - first);
-    bexpr *read = sub ? expr_access(pl->a, pl->p, w, sub, pl->s->at) : NULL;
-    if (!read || plan_access_add(pl, read) < 0) return STC_ERR_MEMORY;
-    pl->access[read->mark].drain = true;
-    bexpr *all = root_over(b, b->root, read);
+    bexpr *const read = drained(b, w, first);
+    bexpr *const count = b->counted ? drained(b, b->count, first) : NULL;
+    bexpr *const met = b->counted ? with_rest(b, read, count) : read;
+    if (!read || !met) return STC_ERR_MEMORY;
+    bexpr *all = root_over(b, b->root, met);
     cin *store = cin_sink(pl, CIN_STORE, target, all, b->nresult, b->sub);
     if (!all || !store) return STC_ERR_MEMORY;
     store->append = true;
@@ -201,6 +221,7 @@ static stc_status term_nests(builder *b, int prefix, int target, bool insert, li
         if (!st)
             st = nest_build(pl, te->order, te->norder, te->space, bound, te->value, leaf,
                             out);
+        if (!st && b->counted) st = count_elements(b, te, first, bound, out);
         if (st) return st;
     }
     return STC_OK;
@@ -269,8 +290,8 @@ static bool takes_workspace(const builder *b, const choice *c, int target)
     const plan *pl = b->pl;
     const prog_tensor *t = &pl->p->tensor[target];
     if (!pl->s->whole || c->whole || c->insert || c->prefix || b->everywhere ||
-        b->root != b->sum || t->role == ROLE_INOUT || t->fill_later || pl->npre ||
-        folds_runs(b, 0))
+        b->counted || b->root != b->sum || t->role == ROLE_INOUT || t->fill_later ||
+        pl->npre || folds_runs(b, 0))
         return false;
     const prog_tensor w = workspace_row(b, 0);
     for (int k = 0; k < w.order; k++)
@@ -312,11 +333,14 @@ static stc_status build_split(builder *b, const choice *c, int target, list *out
     if (w < 0) return STC_ERR_MEMORY;
     if (runs) format_all(&pl->p->tensor[w].fmt, 1, level_runs());
     remark_workspace(b, c, w);
+    if (b->counted && (b->count = count_slot(b, first)) < 0) return STC_ERR_MEMORY;
     if (!c->insert) list_add(&inner, cin_target(pl, CIN_WSBEGIN, w));
+    if (b->counted) list_add(&inner, cin_target(pl, CIN_WSBEGIN, b->count));
     stc_status st = term_nests(b, c->prefix, w, c->insert, &inner);
     if (st) return st;
     if (!c->insert) {
         list_add(&inner, cin_target(pl, CIN_WSEND, w));
+        if (b->counted) list_add(&inner, cin_target(pl, CIN_WSEND, b->count));
         st = drain_workspace(b, w, first, target, &inner);
         if (st) return st;
     }
@@ -469,10 +493,16 @@ static stc_status order_terms(builder *b, int target, choice *c)
     bool splittable;
     int inserts;
     freedoms(b, target, &splittable, &inserts);
+    b->counted = !splittable && !reads_runs(b) && terms_counted(b);
+    if (b->counted) {
+        splittable = true;
+        inserts = NEVER_INSERTS;
+    }
     for (int t = 0; t < b->nterm; t++) {
         const bexpr *const e = b->term[t].value;
-        b->term[t].space =
-            b->reduces ? expr_space(pl, e, &b->identity) : result_space(pl, e, b->fill);
+        b->term[t].space = b->counted   ? expr_space(pl, e, NULL)
+                           : b->reduces ? expr_space(pl, e, &b->identity)
+                                        : result_space(pl, e, b->fill);
         b->term[t].order = arena_room(pl->a, 64, sizeof *b->term[t].order);
         if (!b->term[t].space || !b->term[t].order) return STC_ERR_MEMORY;
     }
@@ -488,6 +518,7 @@ static stc_status order_terms(builder *b, int target, choice *c)
     const bool found =
         plan_order(pl, b->term, b->nterm, &b->shared, splittable, inserts, c);
     const double cost = c->cost;
+    b->counted &= found && !c->whole;
     b->everywhere = !splittable && b->native != NATIVE_LEVELS;
     if (found && !(b->everywhere && reads_runs(b))) {
         b->everywhere = false;

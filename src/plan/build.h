@@ -30,6 +30,9 @@ typedef struct builder {
     bool in_place;   /* update.c: what is named is written, fills too          */
     bexpr *old;      /* update.c: what is there, if that says where there is something  */
     bool last;       /* of values in a workspace the last one stays          */
+    bool counted;    /* counted.c: terms are met as they are stored, and counted     */
+    int count;       /* … in this workspace                                          */
+    value rest;      /* … and are this elsewhere                                     */
     int native;      /* loops run over an operand's levels: native.c    */
     uint64_t loops;  /* NATIVE_INSERT: the loops besides reductions     */
     int nloop;       /* partial.c: the loops that make the values                */
@@ -81,6 +84,16 @@ bool reach_matters(const plan *pl);
 stc_status reach_count(plan *pl, bexpr *r, cin *leaf, list *before);
 stc_status reach_apart(plan *pl, bexpr *r, const int *seq, int n, uint64_t bound,
                        list *out);
+/* What loops over a set read: what is stored, and what an index is compared with. */
+uint64_t read_by(const pset *s);
+
+/* counted.c: whether terms can be met as they are stored, if they are counted, and what
+ * isn't stored is one more; the counts, by a term's loops; what met, with what isn't
+ * stored. */
+bool terms_counted(builder *b);
+stc_status count_elements(builder *b, const term *te, int first, uint64_t bound, list *out);
+bexpr *with_rest(builder *b, bexpr *met, bexpr *count);
+
 /* A workspace over the result's levels from `first` on, -1: no memory. */
 int workspace_slot(builder *b, int first);
 /* Reads workspace w in order into the target. */

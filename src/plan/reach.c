@@ -108,8 +108,7 @@ stc_status reach_count(plan *pl, bexpr *r, cin *leaf, list *before)
     return STC_OK;
 }
 
-/* What loops over a set read: what is stored, and what an index is compared with. */
-static uint64_t read_by(const pset *s)
+uint64_t read_by(const pset *s)
 {
     if (s->op == PS_AND || s->op == PS_OR) return read_by(s->a) | read_by(s->b);
     return s->op == PS_WHERE ? expr_uses(s->of) : pset_accesses(s);
