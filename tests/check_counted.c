@@ -111,6 +111,40 @@ START_TEST(steps_are_of_entries)
 }
 END_TEST
 
+/* Of what leaves nothing out there is nothing to count, and one operand is as well
+ * converted.
+ */
+START_TEST(two_operands_leave_places_out)
+{
+    static const struct {
+        const char *b, *text;
+        bool counted;
+    } plans[] = {
+        {"csr", "R(i,j) = max(k: A(i,k) * B(k,j))", true},
+        {"csr", "R(i,j) = sum(k: A(i,k) * B(k,j))", false},
+        {"csr", "R(i,j) = max(k: A(i,k) + B(k,j))", false},
+        {"dense", "R(i,j) = max(k: A(i,k) * B(k,j))", false},
+        {"rle", "R(i,j) = max(k: A(i,k) * B(k,j))", false},
+    };
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
+        const stc_decl d[] = {{0, "A", "csr", STC_F64, NULL, -1},
+                              {0, "B", plans[k].b, STC_F64, NULL, -1},
+                              {0, "R", "csr", STC_F64, NULL, -1}};
+        stc_program *p;
+        char *text;
+        ck_ok(m, stc_compile(m, plans[k].text, d, 3, &p));
+        ck_ok(m, stc_program_explain(p, "plan", &text));
+        ck_assert_msg((strstr(text, "are counted beside it") != NULL) == plans[k].counted,
+                      "%s, B %s\n%s", plans[k].text, plans[k].b, text);
+        stc_text_free(m, text);
+        stc_program_free(p);
+    }
+    machine_shut(m, &h);
+}
+END_TEST
+
 Suite *suite_counted(void)
 {
     Suite *s = suite_create("counted");
@@ -118,6 +152,7 @@ Suite *suite_counted(void)
     tcase_add_loop_test(c, as_dense_operands, 0, STATEMENTS);
     tcase_add_test(c, special_terms);
     tcase_add_loop_test(c, steps_are_of_entries, 0, 4);
+    tcase_add_test(c, two_operands_leave_places_out);
     suite_add_tcase(s, c);
     return s;
 }

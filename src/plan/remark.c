@@ -78,6 +78,9 @@ void remark_workspace(const builder *b, const choice *c, int slot)
         said = say_cause(b, &b->term[t]);
     if (!said) text_add(pl->why, "its terms have loops of their own");
     say_policy(pl, slot);
+    if (b->counted)
+        text_add(pl->why, "what isn't stored is one more term where fewer than all were "
+                          "added: they are counted beside it\n");
 }
 
 void remark_precomputed(const plan *pl, const precomputed *p)
