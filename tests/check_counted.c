@@ -83,6 +83,24 @@ START_TEST(special_terms)
 }
 END_TEST
 
+/* More places than 64 bits count: none of the sums of extents is all that is stored. */
+START_TEST(places_beyond_64_bits)
+{
+    expect_printed(false,
+                   "fn least(a, b) = select(a < b, a, b) with commutative, associative, "
+                   "idempotent\n"
+                   "tensor B dcsr f64 [8589934592,8589934592] = { (5,3): 1, (7,4): 1 }\n"
+                   "tensor A csr f64 [2,8589934592] = { (0,5): 1, (1,7): 2 }\n"
+                   "print min(k,l: B(k,l)), max(k,l: -B(k,l)), least(k,l: B(k,l))\n"
+                   "print sum(i: min(k,l: A(i,k) * B(k,l)))\n"
+                   "tensor R svec f64\nR(i) = min(k,l: A(i,k) * B(k,l))\nprint R\n"
+                   "R(i) = least(k,l: A(i,k) * B(k,l))\nprint R\n",
+                   STC_OK,
+                   "0 -0.0 0\n0\nsvec f64 [2], 2 stored\n(0) 0\n(1) 0\n"
+                   "svec f64 [2], 2 stored\n(0) 0\n(1) 0\n");
+}
+END_TEST
+
 /* Twice as many rows and columns of as many entries each: twice the steps, not eight times.
  */
 START_TEST(steps_are_of_entries)
@@ -151,6 +169,7 @@ Suite *suite_counted(void)
     TCase *c = tcase_create("counted");
     tcase_add_loop_test(c, as_dense_operands, 0, STATEMENTS);
     tcase_add_test(c, special_terms);
+    tcase_add_test(c, places_beyond_64_bits);
     tcase_add_loop_test(c, steps_are_of_entries, 0, 4);
     tcase_add_test(c, two_operands_leave_places_out);
     suite_add_tcase(s, c);

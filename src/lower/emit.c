@@ -100,3 +100,21 @@ int lower_extent_length(lowering *lo, int index)
     if (length < 0 && !lo->status) lo->status = STC_ERR_MEMORY;
     return length < 0 ? 0 : length;
 }
+
+int lower_rounds_of(lowering *lo, const bexpr *r)
+{
+    int all = ROOT;
+    for (int k = 0; k < r->nindex; k++) {
+        const int n = lower_vreg(lo), x = lower_vreg(lo);
+        EMIT(lo, OP_EXTENT, n, lower_extent_length(lo, r->indices[k]));
+        EMIT(lo, OP_CONV, x, CLASS_F64, CLASS_I64, n);
+        if (k > 0) {
+            const int both = lower_vreg(lo);
+            EMIT(lo, OP_FN2, both, FN_MUL, CLASS_F64, all, x);
+            all = both;
+        } else {
+            all = x;
+        }
+    }
+    return all;
+}

@@ -237,14 +237,19 @@ int lower_repeated(lowering *lo, const bexpr *e, int v)
     const int acc = lower_vreg(lo), n = lower_vreg(lo), each = lower_vreg(lo);
     value id = {0};
     const bool known = ufn_identity(e->ufn, &id);
-    EMIT(lo, OP_EXTENT, n, lower_extent_length(lo, e->indices[0]));
-    for (int k = 1; k < e->nindex; k++) {
+    if (e->ufn->flags & FP_IDEMPOTENT) { /* once does as well */
+        const int one = lower_vreg(lo), least = lower_vreg(lo);
+        EMIT(lo, OP_CONST, one, lower_const(lo, CLASS_F64, (value){.f64 = 1}));
+        EMIT(lo, OP_FN2, least, FN_MIN, CLASS_F64, lower_rounds_of(lo, e), one);
+        EMIT(lo, OP_CONV, n, CLASS_I64, CLASS_F64, least);
+    } else {
+        EMIT(lo, OP_EXTENT, n, lower_extent_length(lo, e->indices[0]));
+    }
+    for (int k = 1; k < e->nindex && !(e->ufn->flags & FP_IDEMPOTENT); k++) {
         int r = lower_vreg(lo);
         EMIT(lo, OP_EXTENT, r, lower_extent_length(lo, e->indices[k]));
         EMIT(lo, OP_FN2, n, FN_MUL, CLASS_I64, n, r);
     }
-    if (e->ufn->flags & FP_IDEMPOTENT) /* once does as well */
-        EMIT(lo, OP_FN2, n, FN_MIN, CLASS_I64, n, true_register(lo));
     if (known) {
         EMIT(lo, OP_CONST, acc, lower_const(lo, e->cls, id));
     } else {

@@ -519,14 +519,13 @@ static void lower_rest(lowering *lo, const cin *c)
 {
     const bexpr *r = c->value;
     int acc = lo->temp[c->temp], n = lower_vreg(lo), fewer = lower_vreg(lo);
-    EMIT(lo, OP_EXTENT, n, lower_extent_length(lo, r->indices[0]));
-    for (int k = 1; k < r->nindex; k++) {
-        int more = lower_vreg(lo), all = lower_vreg(lo);
-        EMIT(lo, OP_EXTENT, more, lower_extent_length(lo, r->indices[k]));
-        EMIT(lo, OP_FN2, all, FN_MUL, CLASS_I64, n, more);
-        n = all;
+    if (r->nindex == 1) {
+        EMIT(lo, OP_EXTENT, n, lower_extent_length(lo, r->indices[0]));
+        EMIT(lo, OP_FN2, fewer, FN_LT, CLASS_I64, lo->temp[c->count], n);
+    } else {
+        EMIT(lo, OP_CONV, n, CLASS_F64, CLASS_I64, lo->temp[c->count]);
+        EMIT(lo, OP_FN2, fewer, FN_LT, CLASS_F64, n, lower_rounds_of(lo, r));
     }
-    EMIT(lo, OP_FN2, fewer, FN_LT, CLASS_I64, lo->temp[c->count], n);
     const bool known = expr_fill(lo->pl, r->args[0]).kind == FILL_KNOWN;
     if (lo->started[c->temp] == ROOT && (known || lo->rest[c->temp] != ROOT)) {
         int v = lower_vreg(lo);

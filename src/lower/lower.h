@@ -87,6 +87,8 @@ int lower_zero(lowering *lo); /* an integer register that holds 0 */
  * ROOT if what is left is nothing and `maybe_none`. */
 int lower_affine(lowering *lo, const affine *f, int without, bool maybe_none);
 int lower_extent_length(lowering *lo, int index); /* hi - lo of an index         */
+/* How many places there are for a reduction's indices, in f64, which doesn't wrap. */
+int lower_rounds_of(lowering *lo, const bexpr *r);
 
 /* expr.c: a value register with the value of e, in the class of its type. */
 int lower_expr(lowering *lo, const bexpr *e);

@@ -83,21 +83,23 @@ stc_status count_elements(builder *b, const term *te, int first, uint64_t bound,
     return nest_build(pl, te->order, te->norder, te->space, bound, one, leaf, out);
 }
 
-/* How many elements all terms have at one place. */
+/* How many elements all terms have at one place, in f64, which doesn't wrap. */
 static bexpr *all_elements(builder *b)
 {
     plan *const pl = b->pl;
     bexpr *sum = NULL;
     for (int t = 0; t < b->nterm; t++) {
-        bexpr *n = b->term[t].reduced ? NULL : expr_int(pl->a, 1, pl->s->at);
+        bexpr *n = NULL;
         for (uint64_t set = b->term[t].reduced; set; set &= set - 1) {
             const int length = plan_length(pl, __builtin_ctzll(set));
             bexpr *const e = length < 0 ? NULL : expr_extent(pl->a, length, pl->s->at);
-            if (!e) return NULL;
-            n = n ? expr_call(pl->a, FN_MUL, STC_I64, CLASS_I64, n, e) : e;
+            bexpr *const x = e ? expr_conv(pl->a, e, STC_F64) : NULL;
+            if (!x) return NULL;
+            n = n ? expr_call(pl->a, FN_MUL, STC_F64, CLASS_F64, n, x) : x;
         }
-        if (!n) return NULL;
-        sum = sum ? expr_call(pl->a, FN_COUNTS, STC_I64, CLASS_I64, sum, n) : n;
+        if (!n && !(n = expr_conv(pl->a, expr_int(pl->a, 1, pl->s->at), STC_F64)))
+            return NULL;
+        sum = sum ? expr_call(pl->a, FN_COUNTS, STC_F64, CLASS_F64, sum, n) : n;
     }
     return sum;
 }
@@ -107,7 +109,9 @@ bexpr *with_rest(builder *b, bexpr *met, bexpr *count)
 {
     arena *const a = b->pl->a;
     bexpr *const all = all_elements(b);
-    bexpr *const fewer = all ? expr_call(a, FN_LT, STC_BOOL, CLASS_I64, count, all) : NULL;
+    bexpr *const met_at = expr_conv(a, count, STC_F64);
+    bexpr *const fewer =
+        all && met_at ? expr_call(a, FN_LT, STC_BOOL, CLASS_F64, met_at, all) : NULL;
     bexpr *const rest = expr_const(a, met->type, b->rest, b->pl->s->at);
     if (!fewer || !rest) return NULL;
     bexpr *const one = expr_select(a, fewer, rest, met, b->pl->s->at);
