@@ -202,6 +202,37 @@ START_TEST(in_place)
 }
 END_TEST
 
+/* What comes in the order of its places, once each, is put together as it comes; the rest
+ * goes through a workspace. */
+START_TEST(in_place_in_order)
+{
+    static const struct {
+        const char *text, *format, *plan;
+    } each[] = {
+        {"y(i) = 7 where s(i)", "svec", "begin"},
+        {"y(i) = 2*y(i) where s(i) > 1", "svec", "begin"},
+        {"y(i) min= s(i)", "svec", "begin"},
+        {"y(i) = 7 where s(i)", "hash", "workspace"},
+        {"y(i % 3) += s(i)", "svec", "workspace"},
+        {"y(i) = 7 where s(i) with workspace(hash)", "svec", "workspace"},
+    };
+    for (int k = 0; k < (int)(sizeof each / sizeof *each); k++) {
+        const stc_decl d[] = {{0, "y", "dense", STC_F64, NULL, 1},
+                              {0, "s", each[k].format, STC_F64, NULL, 1}};
+        char *plan;
+        stc_machine *m;
+        stc_program *p;
+        ck_assert_int_eq(stc_open(NULL, &m), STC_OK);
+        ck_ok(m, stc_compile(m, each[k].text, d, 2, &p));
+        ck_ok(m, stc_program_explain(p, "plan", &plan));
+        ck_assert_msg(strstr(plan, each[k].plan), "%s: %s", each[k].text, plan);
+        stc_text_free(m, plan);
+        stc_program_free(p);
+        stc_close(m);
+    }
+}
+END_TEST
+
 /* Sparse tensors, too, where the places are there, and where they aren't; what isn't stored
  * is the fill. */
 START_TEST(in_place_sparse)
@@ -615,6 +646,7 @@ Suite *suite_gather(void)
     tcase_add_test(c, outside);
     tcase_add_test(c, scatters);
     tcase_add_test(c, in_place);
+    tcase_add_test(c, in_place_in_order);
     tcase_add_test(c, in_place_sparse);
     tcase_add_test(c, sparse_by_the_change);
     tcase_add_test(c, frontiers);

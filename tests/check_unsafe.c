@@ -43,6 +43,10 @@
     ".tensor t6 \"F\" inout f64 (0) [e0 e1] format 2 " format                              \
     "\n.tensor t7 \"\" work f64 "                                                          \
     "(0) " modes "\nws.begin t7\nws.end t7\nupdate t6, t7, add, f64" HALT
+/* t2 is changed by a tensor of the program's own. */
+#define MADE6(format)                                                                      \
+    ".tensor t6 \"\" temp f64 (0) [e1] format 1 " format                                   \
+    "\nbegin t6\nfinish t6\nupdate t2, t6, add, f64" HALT
 /* The same of t7, made with as many places, and integers i0 … i3. */
 #define BLOCK6(format, role, modes, block)                                                 \
     ".tensor t6 \"F\" inout f64 (0) [e0 e1] format 2 " format "\n.tensor t7 \"r\" " role   \
@@ -97,7 +101,11 @@ static const struct {
     {"begin t2\nfinish t2\nws.begin t3\nws.end t3\nupdate t2, t3, add, f64" HALT, NULL},
     {"ws.begin t3\nws.end t3\nupdate t2, t3, add, f64" HALT, "t2"},
     {"begin t2\nfinish t2\nws.begin t3\nupdate t2, t3, add, f64" HALT, "t3"},
-    {"begin t2\nfinish t2\nupdate t2, t1, add, f64" HALT, "t1 isn't a workspace"},
+    {"begin t2\nfinish t2\nupdate t2, t1, add, f64" HALT,
+     "t1 is no workspace, nor made in order"},
+    {"begin t2\nfinish t2\n" MADE6("compressed(0)"), NULL},
+    {"begin t2\nfinish t2\n" MADE6("compressed(0) nonunique"),
+     "t6 is no workspace, nor made in order"},
     {"begin t5\nfinish t5\nws.begin t3\nws.end t3\nupdate t5, t3, add, f64" HALT,
      "t5 has other levels than t3 has modes"},
     {"begin t2\nfinish t2\nws.begin t3\nws.end t3\nupdate t2, t3, add, i64" HALT,

@@ -166,14 +166,32 @@ static const bexpr *met_sum(const plan *pl, const bexpr *e)
                                                                                   : NULL;
 }
 
-/* Whether all that an access reads is in order. */
-static bool in_order(const plan *pl, int access)
+/* Whether all that an access reads is in order, and once each: `props` say how. */
+static bool in_order(const plan *pl, int access, uint32_t props)
 {
     const paccess *x = &pl->access[access];
     bool all = true;
     for (int l = 0; l < x->levels; l++)
-        all = all && x->level[l].props & PROP_ORDERED;
+        all = all && (x->level[l].props & props) == props;
     return all;
+}
+
+/* Whether the loops give each entry of workspace w once and in the order of its levels:
+ * then it needn't be one, and is assembled as it comes. */
+static bool comes_in_order(const builder *b, int w, const affine *at, const int *seq, int n,
+                           uint64_t uses)
+{
+    const plan *pl = b->pl;
+    const prog_tensor *t = &pl->p->tensor[w];
+    if (!b->in_place || b->old || pl->s->mask || t->policy != WS_AUTO || n != t->order ||
+        pl->s->computed || pl->schedule.shared || pl->schedule.nrel)
+        return false;
+    for (int k = 0; k < n; k++)
+        if (!affine_bare(&at[k], seq[k]) || !affine_bare(&pl->s->sub[k], seq[k]))
+            return false;
+    for (uint64_t left = uses; left; left &= left - 1)
+        if (!in_order(pl, __builtin_ctzll(left), PROP_ORDERED | PROP_UNIQUE)) return false;
+    return true;
 }
 
 stc_status partial_values(builder *b, int w, affine *at, list *out)
@@ -216,7 +234,13 @@ stc_status partial_values(builder *b, int w, affine *at, list *out)
     leaf->guard = pl->s->mask;
     if (!meets && !b->in_place) st = reach_ask(pl, leaf, each, b->fill);
     if (st) return st;
-    if (b->old && !expr_has(all, B_REDUCE) && !in_order(pl, b->old->mark)) {
+    if (comes_in_order(b, w, at, seq, n, uses)) {
+        pl->p->tensor[w].role = ROLE_TEMP;
+        pl->target = w;
+        leaf->kind = CIN_STORE;
+        leaf->append = true;
+    }
+    if (b->old && !expr_has(all, B_REDUCE) && !in_order(pl, b->old->mark, PROP_ORDERED)) {
         /* what is there and what is new can't be merged: one after the other */
         cin *const new = cin_new(pl, leaf->kind);
         pset *const there = pset_leaf(pl, PS_STORED, b->old->mark);

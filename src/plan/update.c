@@ -5,7 +5,8 @@
  * nothing. Then the workspace's entries go into the target, as one operation that happens
  * whole or not at all. It serves where places of the target can be found: what has none yet
  * gets one. The workspace has its modes in the order of the target's levels, or, where
- * these are no modes, as they are: flat(i,j).
+ * these are no modes, as they are: flat(i,j). Values that come in that order, once each,
+ * need none: they are appended to a tensor of such levels.
  *
  *     x(k) = e   y(i(2:5)) = e   y(p(i)) = e   y(p(i)) += e    and   y(j) min= x(j)
  *
@@ -204,10 +205,13 @@ stc_status build_update(builder *b, list *out)
     if (s->computed && left_set(pl) && (st = leave_fills(b))) return st;
     const int w = workspace_slot(b, 0);
     if (w < 0) return STC_ERR_MEMORY;
-    list_add(out, cin_target(pl, CIN_WSBEGIN, w));
+    cin *const begin = cin_target(pl, CIN_WSBEGIN, w);
+    list_add(out, begin);
     st = sparse ? masked_values(b, w, at, out) : partial_values(b, w, at, out);
-    if (st) return st;
-    list_add(out, cin_target(pl, CIN_WSEND, w));
+    if (st || !begin) return st ? st : STC_ERR_MEMORY;
+    const bool appended = pl->p->tensor[w].role == ROLE_TEMP;
+    if (appended) begin->kind = CIN_BEGIN;
+    list_add(out, cin_target(pl, appended ? CIN_FINISH : CIN_WSEND, w));
     cin *end = cin_target(pl, CIN_UPDATE, s->target);
     if (!end) return STC_ERR_MEMORY;
     end->source = w;

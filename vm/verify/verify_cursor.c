@@ -473,12 +473,24 @@ static stc_status check_combined(verifier *vf, const insn *in)
     return tensor_become(vf, a[0], T_READY);
 }
 
-/* A whole tensor, all of whose places can be found, and a workspace of its values. */
+/* Whether entries are each of them there once. */
+static bool has_each_once(const format *f)
+{
+    bool all = format_appends(f);
+    for (int l = 0; l < f->levels; l++)
+        all = all && format_props(f, l) & PROP_UNIQUE;
+    return all;
+}
+
+/* A whole tensor, all of whose places can be found, and its values: of a workspace, or a
+ * tensor of the program's own. */
 static stc_status check_update(verifier *vf, const insn *in)
 {
     const uint16_t *a = in->arg;
     const prog_tensor *to = &vf->p->tensor[a[0]], *from = &vf->p->tensor[a[1]];
-    if (from->role != ROLE_WORK) return refuse(vf, "t%d isn't a workspace", a[1]);
+    const bool own = from->role == ROLE_TEMP && has_each_once(&from->fmt);
+    if (from->role != ROLE_WORK && !own)
+        return refuse(vf, "t%d is no workspace, nor made in order", a[1]);
     if (to->fmt.order != from->order || !from->order)
         return refuse(vf, "t%d has other levels than t%d has modes", a[0], a[1]);
     if (!format_finds_places(&to->fmt))
