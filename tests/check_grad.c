@@ -294,6 +294,19 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* A statement that a loop comes back to stands where it stood. */
+START_TEST(places_in_loops)
+{
+    expect_printed(false,
+                   "tensor x dense f64 = [1,2]\ntensor y dense f64 = [1,2]\na(i) = x(i)\n"
+                   "repeat 3 {\n\n  t(i) = a(i)**2\n  t(i) += a(i)\n}\na(i) = y(i)\n"
+                   "g = grad(sum(i: t(i)), x)\n",
+                   STC_ERR_PROGRAM,
+                   "6: a has changed since t was made of it: the derivative needs what it "
+                   "was");
+}
+END_TEST
+
 /* The text compiles, with the same decls, and computes d_A. */
 START_TEST(in_c)
 {
@@ -369,6 +382,7 @@ Suite *suite_grad(void)
     tcase_add_test(t, users_functions);
     tcase_add_test(t, stored_places);
     tcase_add_test(t, refusals);
+    tcase_add_test(t, places_in_loops);
     tcase_add_test(t, in_c);
     suite_add_tcase(s, t);
     return s;

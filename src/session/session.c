@@ -118,8 +118,9 @@ stc_status session_set_last(stc_session *s, const char *name)
 
 stc_status session_reserve(stc_session *s, const char *name, variable **v, bool *fresh)
 {
-    *fresh = !session_find(s, name);
-    *v = session_var(s, name);
+    *v = session_find(s, name);
+    *fresh = !*v;
+    if (!*v) *v = session_var(s, name);
     if (!*v) return s->m->cx.diag.status;
     if (!scope_find_tensor(s->f.sc, name) && !scope_put_tensor(s->f.sc, name)) {
         if (*fresh) session_remove(s, name);
@@ -257,7 +258,7 @@ stc_status session_resolve(stc_session *s, const ast *statement)
 stc_status session_tensor(stc_session *s, variable *v, tensor **out)
 {
     ctx *cx = &s->m->cx;
-    const scope_tensor *e = scope_find_tensor(s->f.sc, v->name);
+    const scope_tensor *e = v->t ? NULL : scope_find_tensor(s->f.sc, v->name);
     stc_status st = STC_OK;
     if (!v->t && v->has_origin && v->from.kind == STC_SOURCE_FILE) {
         st = read_file(s, v, -1);

@@ -51,6 +51,20 @@ typedef struct fixed {
     fixed_place at[FIXED_MAX];
 } fixed;
 
+/* The operands of a statement's runs, by the program's numbers. */
+typedef struct operands {
+    variable **of;  /* theirs, and the target's, as long as no name comes or goes: */
+    uint64_t named; /* the session's when they were found                          */
+    tensor **asked; /* answers, which later runs get, too                          */
+    tensor **made;  /* for one run: the variables take them when it has succeeded */
+    tensor **known;
+    bool *want;
+    int64_t (*shape)[STC_MAX_ORDER];
+    void *block;
+    size_t size;
+    int n;
+} operands;
+
 /* A statement compiled once for all its rounds in a loop. */
 typedef struct prepared {
     struct prepared *next;
@@ -72,6 +86,7 @@ typedef struct prepared {
     bool stays;        /* its text is a def's: it serves later execs                 */
     uint64_t settings; /* the machine's when it was compiled                        */
     bool rest;         /* p begins with what a run had made by then: it serves once  */
+    operands o;
 } prepared;
 
 /* What a variable's tensor was converted to. */
@@ -95,7 +110,7 @@ typedef struct gradient {
 typedef struct place_seen {
     const char *text;
     int32_t at;
-    int line, column;
+    int line;
 } place_seen;
 
 /* The names that statements see; how many rounds a loop has that doesn't tell. */
@@ -221,7 +236,8 @@ stc_status session_values(stc_session *s, const script *in, fixed *f);
 stc_status session_fixed(stc_session *s, const script *in, arena *a, const ast *n,
                          const ast **out);
 
-/* session_asked.c: the answer to an operand that asks for it, a scalar */
+/* session_asked.c: the answer to an operand that asks for it, a scalar: *out is made, or
+ * has an earlier answer, and gets this one. */
 stc_status session_asked(stc_session *s, const prog_tensor *row, tensor **out);
 
 /* session_profile.c: a statement has run, and took so long; mc NULL: it was done already;

@@ -62,6 +62,11 @@ stc_status session_asked(stc_session *s, const prog_tensor *row, tensor **out)
     } else {
         st = about_tensor(s, row->name, &v.i64);
     }
-    return st ? st
-              : tensor_constant(&s->m->cx, &row->fmt, row->type, NULL, v, (value){0}, out);
+    if (st) return st;
+    if (!*out)
+        return tensor_constant(&s->m->cx, &row->fmt, row->type, NULL, v, (value){0}, out);
+    if (class_equal(type_class(row->type), tensor_get(*out, NULL), v)) return STC_OK;
+    type_store(row->type, (*out)->vals, 0, v);
+    (*out)->checked = ++(*out)->generation;
+    return STC_OK;
 }

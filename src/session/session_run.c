@@ -14,9 +14,18 @@ enum { MISFITS = 3 };
 
 /* ---- prepared statements ------------------------------------------------------------ */
 
+static void operands_free(ctx *cx, operands *o)
+{
+    for (int i = 0; i < o->n; i++)
+        tensor_free(o->asked[i]);
+    mem_free(cx, o->block, o->size);
+    *o = (operands){0};
+}
+
 static void prepared_free(stc_session *s, prepared *c)
 {
     machine_free(c->mc);
+    operands_free(&s->m->cx, &c->o);
     program_free(c->p);
     looks_free(&s->m->cx, c->looks);
     mem_free(&s->m->cx, c, sizeof *c);
@@ -26,6 +35,20 @@ static void prepared_free(stc_session *s, prepared *c)
 static bool is_operand(const prog_tensor *row)
 {
     return *row->name && (row->role == ROLE_INPUT || row->role == ROLE_INOUT);
+}
+
+/* The variable of row i, an operand or the target; NULL: there is none. */
+static variable *variable_of(const stc_session *s, prepared *c, int i)
+{
+    operands *const o = &c->o;
+    if (i >= o->n) return session_find(s, c->p->tensor[i].name); /* it hasn't run yet */
+    for (int k = 0; o->named != s->named && k < o->n && k < c->p->ntensor; k++) {
+        const prog_tensor *row = &c->p->tensor[k];
+        const bool some = is_operand(row) || (k == c->target && *row->name);
+        o->of[k] = some ? session_find(s, row->name) : NULL;
+    }
+    o->named = s->named;
+    return o->of[i];
 }
 
 /* Operands may be gone or changed when it is called again. */
@@ -100,13 +123,13 @@ static uint64_t settings_of(const stc_session *s)
 }
 
 /* Whether what it was compiled for is still so. */
-static bool still_fits(const stc_session *s, const prepared *c)
+static bool still_fits(const stc_session *s, prepared *c)
 {
     if (c->definitions != s->definitions || c->settings != settings_of(s)) return false;
     for (int i = 0; i < c->p->ntensor; i++) {
         const prog_tensor *row = &c->p->tensor[i];
         if (!is_operand(row) || name_is_asked(row->name)) continue;
-        const variable *v = session_find(s, row->name);
+        const variable *v = variable_of(s, c, i);
         if (!v || !v->t || v->t->type != row->type || v->t->order != row->order ||
             !format_equal(&v->t->fmt, &row->fmt) ||
             !class_equal(type_class(row->type), v->t->fill, row->fill))
@@ -119,13 +142,12 @@ static bool still_fits(const stc_session *s, const prepared *c)
 }
 
 /* What plans of a statement depend on. */
-static uint64_t statistics(const stc_session *s, const program *p)
+static uint64_t statistics(const stc_session *s, prepared *c)
 {
     uint64_t key = 0;
-    for (int i = 0; i < p->ntensor; i++) {
-        if (!is_operand(&p->tensor[i])) continue;
-        const tensor *t = session_known(s, p->tensor[i].name);
-        if (t) key = stats_key(key, t);
+    for (int i = 0; i < c->p->ntensor; i++) {
+        const variable *v = is_operand(&c->p->tensor[i]) ? variable_of(s, c, i) : NULL;
+        if (v && v->t) key = stats_key(key, v->t);
     }
     return key;
 }
@@ -138,7 +160,7 @@ static prepared *find_prepared(stc_session *s, const ast *key)
         prepared *c = *at;
         if (c->key != key) continue;
         const bool fits = still_fits(s, c);
-        if (fits && (!c->waits || c->statistics == statistics(s, c->p))) return c;
+        if (fits && (!c->waits || c->statistics == statistics(s, c))) return c;
         if (fits ? ++others < VARIANTS : c->stays && ++misfits < MISFITS) continue;
         *at = c->next;
         prepared_free(s, c);
@@ -216,7 +238,7 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
     if (tells) explain_drop(&texts);
     c->told = tells;
     if (!st) st = compile_finish(c->p, &s->times, &c->mc);
-    if (!st && c->waits) c->statistics = statistics(s, c->p);
+    if (!st && c->waits) c->statistics = statistics(s, c);
     c->converts = false;
     for (int i = 0; !st && i < c->p->ntensor; i++)
         c->converts |= c->p->tensor[i].keep_while;
@@ -355,26 +377,30 @@ static stc_status prepare(stc_session *s, const script *in, const ast *statement
 
 /* ---- operands ----------------------------------------------------------------------- */
 
-/* Tensors made for one run, which the variables take when it has succeeded. */
-typedef struct operands {
-    tensor **made;
-    bool *want;
-    tensor **known;
-    int64_t (*shape)[STC_MAX_ORDER];
-    void *block;
-    size_t size;
-    int n;
-} operands;
-
-static stc_status operands_room(ctx *cx, int n, operands *o)
+/* Room for a run, in which nothing is made or known yet. */
+static stc_status operands_room(ctx *cx, prepared *c)
 {
-    o->size = (size_t)(n + 1) *
-              (2 * sizeof(tensor *) + sizeof(bool) + sizeof(int64_t[STC_MAX_ORDER]));
+    operands *const o = &c->o;
+    const int n = c->p->ntensor;
+    const size_t each = 2 * sizeof(tensor *) + sizeof(bool);
+    const size_t kept =
+        sizeof(variable *) + sizeof(tensor *) + sizeof(int64_t[STC_MAX_ORDER]);
+    if (o->block && o->n == n) {
+        memset(o->made, 0, (size_t)n * each);
+        return STC_OK;
+    }
+    for (int i = 0; i < o->n; i++)
+        if (o->asked[i]) machine_bind(c->mc, i, NULL);
+    operands_free(cx, o);
+    o->size = (size_t)(n + 1) * (each + kept);
     o->block = mem_zero(cx, 1, o->size);
     if (!o->block) return cx->diag.status;
     o->n = n;
+    o->named = UINT64_MAX;
     o->shape = o->block;
-    o->made = (tensor **)(o->shape + n);
+    o->of = (variable **)(o->shape + n);
+    o->asked = (tensor **)(o->of + n);
+    o->made = o->asked + n;
     o->known = o->made + n;
     o->want = (bool *)(o->known + n);
     return STC_OK;
@@ -386,7 +412,7 @@ static stc_status generate(stc_session *s, prepared *c, operands *o)
     for (int i = 0; !st && i < c->p->ntensor; i++) {
         if (!o->want[i]) continue;
         const prog_tensor *row = &c->p->tensor[i];
-        const variable *v = session_find(s, row->name);
+        const variable *v = variable_of(s, c, i);
         st = origin_make(&s->m->cx, &v->from, &row->fmt, row->type, o->shape[i], row->fill,
                          &o->made[i]);
         if (!st) st = machine_bind(c->mc, i, o->made[i]);
@@ -421,12 +447,13 @@ static stc_status bind_all(stc_session *s, prepared *c, operands *o)
         const prog_tensor *row = &c->p->tensor[i];
         if (!is_operand(row)) continue;
         if (name_is_asked(row->name)) {
-            stc_status st = session_asked(s, row, &o->made[i]);
-            if (!st) st = machine_bind(c->mc, i, o->made[i]);
+            stc_status st = session_asked(s, row, &o->asked[i]);
+            if (!st && !machine_has(c->mc, i, o->asked[i]))
+                st = machine_bind(c->mc, i, o->asked[i]);
             if (st) return st;
             continue;
         }
-        variable *v = session_find(s, row->name);
+        variable *v = variable_of(s, c, i);
         if (!v) {
             if (row->role == ROLE_INOUT) continue;
             return fail(&s->m->cx, STC_ERR_PROGRAM, "%s has no value", row->name);
@@ -449,19 +476,20 @@ static stc_status bind_all(stc_session *s, prepared *c, operands *o)
 }
 
 /* The variables take what was made for them; the rest is freed. */
-static void operands_done(stc_session *s, prepared *c, operands *o, bool keep)
+static void operands_done(stc_session *s, prepared *c, bool keep)
 {
+    operands *const o = &c->o;
     for (int i = 0; o->block && i < o->n; i++) {
         if (!o->made[i]) continue;
-        variable *v = keep ? session_find(s, c->p->tensor[i].name) : NULL;
+        variable *v = keep ? variable_of(s, c, i) : NULL;
         if (v && !v->t) {
             session_set(s, v, o->made[i]);
         } else {
             machine_bind(c->mc, i, NULL);
             tensor_free(o->made[i]);
         }
+        o->made[i] = NULL;
     }
-    mem_free(&s->m->cx, o->block, o->size);
 }
 
 /* ---- running ------------------------------------------------------------------------ */
@@ -510,8 +538,8 @@ static stc_status bind_again(stc_session *s, prepared *c, const operands *o)
     stc_status st = STC_OK;
     for (int i = 0; i < o->n && i < c->p->ntensor && !st; i++) {
         if (!is_operand(&c->p->tensor[i])) continue;
-        const variable *v = session_find(s, c->p->tensor[i].name);
-        tensor *t = o->made[i] ? o->made[i] : o->known[i];
+        const variable *v = variable_of(s, c, i);
+        tensor *t = o->asked[i] ? o->asked[i] : o->made[i] ? o->made[i] : o->known[i];
         st = machine_bind(c->mc, i, t);
         if (!st && t && i == c->target && may_give(s, v)) machine_yield(c->mc, i);
     }
@@ -533,6 +561,7 @@ static stc_status session_rest(stc_session *s, const script *in, const ast *node
     c->rest = next.rest = s->repeat <= 1;
     next.p = NULL;
     next.mc = NULL;
+    c->o.named = next.o.named = UINT64_MAX; /* of one program, not of the other */
     arena_init(&a, &s->m->cx);
     stc_status st = session_scalars(s, in, &a, node, &next.scalars, &now);
     if (!st) st = compile_in(s, in, now, &next);
@@ -548,11 +577,12 @@ static stc_status session_rest(stc_session *s, const script *in, const ast *node
 }
 
 static stc_status run_prepared(stc_session *s, const script *in, const ast *node,
-                               prepared *c, operands *o)
+                               prepared *c)
 {
+    operands *const o = &c->o;
     const bool profile = s->m->cx.profile;
     const double start = profile ? now_us() : 0, ran = s->times.run;
-    stc_status st = operands_room(&s->m->cx, c->p->ntensor, o);
+    stc_status st = operands_room(&s->m->cx, c);
     if (!st) st = bind_all(s, c, o);
     if (!st && (st = run_timed(s, c))) place_in_file(&in->src);
     while (!st && machine_stopped(c->mc) >= 0) {
@@ -599,13 +629,13 @@ static stc_status keep_result(stc_session *s, const script *in, prepared *c, var
 
 /* Whether a round before has given v what it has, of operands that are the same still: no
  * two tensors of a session have the same generation. */
-static bool is_done(const stc_session *s, const prepared *c, const variable *v)
+static bool is_done(const stc_session *s, prepared *c, const variable *v)
 {
     if (!c->pure || !c->made || !v || !v->t || v->born != c->made || s->repeat > 1)
         return false;
     for (int i = 0; i < c->p->ntensor; i++) {
         if (c->p->tensor[i].role != ROLE_INPUT) continue;
-        const variable *of = session_find(s, c->p->tensor[i].name);
+        const variable *of = variable_of(s, c, i);
         if (!of || !of->t || !machine_has(c->mc, i, of->t)) return false;
     }
     return true;
@@ -622,7 +652,6 @@ stc_status session_assign(stc_session *s, const script *in, const ast *statement
             return st;
         return session_set_last(s, name);
     }
-    operands o = {0};
     variable *v = NULL;
     bool fresh = false;
     c->made = 0;
@@ -630,7 +659,7 @@ stc_status session_assign(stc_session *s, const script *in, const ast *statement
         NULL; /* the name that was assigned last: a change in place can't be undone */
     if (!s->f.last || strcmp(s->f.last, name))
         st = (last = mem_strdup(&s->m->cx, name)) ? STC_OK : s->m->cx.diag.status;
-    if (!st) st = run_prepared(s, in, statement, c, &o);
+    if (!st) st = run_prepared(s, in, statement, c);
     if (!st) st = session_reserve(s, name, &v, &fresh);
     if (!st) {
         st = keep_result(s, in, c, v, name);
@@ -643,7 +672,7 @@ stc_status session_assign(stc_session *s, const script *in, const ast *statement
     } else if (last) {
         mem_strfree(&s->m->cx, last);
     }
-    operands_done(s, c, &o, !st);
+    operands_done(s, c, !st);
     if (!in->loops) session_forget(s);
     return st;
 }
@@ -662,14 +691,13 @@ stc_status session_scalar(stc_session *s, const script *in, const ast *expressio
     }
     stc_status st = prepare(s, in, expression, &c);
     if (st) return st;
-    operands o = {0};
-    st = run_prepared(s, in, expression, c, &o);
+    st = run_prepared(s, in, expression, c);
     if (!st) {
         const tensor *t = machine_tensor(c->mc, c->target);
         *type = t->type;
         *out = tensor_get(t, NULL);
     }
-    operands_done(s, c, &o, !st);
+    operands_done(s, c, !st);
     if (!in->loops) session_forget(s);
     return st;
 }
@@ -712,13 +740,12 @@ stc_status session_value(stc_session *s, const script *in, const ast *node, tens
     prepared *c = NULL;
     stc_status st = prepare(s, in, node, &c);
     if (st) return st;
-    operands o = {0};
-    st = run_prepared(s, in, node, c, &o);
+    st = run_prepared(s, in, node, c);
     if (!st) {
         *out = machine_take(c->mc, c->target);
         if (!*out) st = fail(&s->m->cx, STC_ERR_MEMORY, "the value is not there");
     }
-    operands_done(s, c, &o, !st);
+    operands_done(s, c, !st);
     if (!in->loops) session_forget(s);
     return st;
 }

@@ -55,18 +55,22 @@ static bool same_text(const tape *t, const char *text, size_t n)
     return t && !strncmp(t->text + t->column, text, n) && !t->text[t->column + n];
 }
 
-/* The place of a statement in its file. Those of a text come one after the other mostly. */
+/* The place of a statement in its file: lines are counted from where the one before was,
+ * which is near in a loop, too. */
 static void place_of(stc_session *s, const source *src, int32_t at, tape *t)
 {
     enum { FAR = 200 };
     place_seen *const p = &s->seen;
-    if (p->text != src->text || p->at > at) *p = (place_seen){.text = src->text};
-    for (; p->at < at; p->at++) {
-        p->column++;
-        if (src->text[p->at] == '\n') p->line++, p->column = 0;
-    }
+    int32_t line = at; /* where it begins */
+    if (p->text != src->text) *p = (place_seen){.text = src->text};
+    for (; p->at < at; p->at++)
+        p->line += src->text[p->at] == '\n';
+    for (; p->at > at; p->at--)
+        p->line -= src->text[p->at - 1] == '\n';
+    while (line > 0 && src->text[line - 1] != '\n')
+        line--;
     t->line = src->line + p->line;
-    t->column = p->column + (p->line ? 0 : src->column);
+    t->column = at - line + (p->line ? 0 : src->column);
     if (t->column > FAR) t->column = 0;
 }
 
