@@ -382,7 +382,7 @@ static const struct edit {
     {E, ALL_IN_ALL, {"store      t1, root, v13", "store t1, root, v14"}},
     {E, ALL_IN_ALL, {"    open       c1", "const v13, k1\nopen c1"}},
     {E, ALL_IN_ALL, {"  end @0:33\n  end @0:33", "end\nmov v24, v14\nend"}},
-    {E, ALL_IN_ALL, {"const      v28, k0", "mov v28, v14"}},
+    {E, ALL_IN_ALL, {"const      v31, k0", "mov v31, v14"}},
 };
 enum { EDITS = sizeof edits / sizeof *edits };
 

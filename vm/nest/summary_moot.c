@@ -39,7 +39,7 @@ static bool pure(const insn *in)
 {
     if (in->op == OP_FN1 || in->op == OP_FN2 || in->op == OP_FN3)
         return !(fn_at(in->arg[1])->flags & FP_FAULTS);
-    return in->op == OP_MOV;
+    return in->op == OP_MOV || in->op == OP_CONV;
 }
 
 /* reg = fn(reg, …), as the sink does it. */
