@@ -244,11 +244,11 @@ int lower_repeated(lowering *lo, const bexpr *e, int v)
         EMIT(lo, OP_CONV, n, CLASS_I64, CLASS_F64, least);
     } else {
         EMIT(lo, OP_EXTENT, n, lower_extent_length(lo, e->indices[0]));
-    }
-    for (int k = 1; k < e->nindex && !(e->ufn->flags & FP_IDEMPOTENT); k++) {
-        int r = lower_vreg(lo);
-        EMIT(lo, OP_EXTENT, r, lower_extent_length(lo, e->indices[k]));
-        EMIT(lo, OP_FN2, n, FN_MUL, CLASS_I64, n, r);
+        for (int k = 1; k < e->nindex; k++) {
+            int r = lower_vreg(lo);
+            EMIT(lo, OP_EXTENT, r, lower_extent_length(lo, e->indices[k]));
+            EMIT(lo, OP_FN2, n, FN_MUL, CLASS_I64, n, r);
+        }
     }
     if (known) {
         EMIT(lo, OP_CONST, acc, lower_const(lo, e->cls, id));
