@@ -26,18 +26,26 @@
  * the processor does one shuffle a cycle.
  */
 #include "interval_pairs.h"
+#include "../core/ahead.h"
 #include <string.h>
 
 /* Steps of a chain at most, and what lies between two chains' lanes: not a power of two,
  * as addresses that differ by 4096 are in each other's way. */
 enum { CHAINS = 4, CHAIN = IVL_STRUNG / 2, APART = CHAIN + 80 };
 enum { LONG_CHAIN = STRIP / 2, LONG_APART = LONG_CHAIN + 80 };
+enum { ASKED = 32 }; /* steps between looks at whether chains end */
 #define ROW_END UINT32_MAX
 
 typedef struct by_words {
     run_word run[2][2 * IVL_STRUNG + APART];
     run_word lane[2][CHAINS * APART]; /* the runs of each lane */
 } by_words;
+
+/* Runs of an operand behind this window. */
+typedef struct runs_after {
+    const int32_t *crd;
+    const char *vals;
+} runs_after;
 
 /* With elements of 8 bytes: those of runs, and those of each lane. */
 typedef struct by_longs {
@@ -54,11 +62,12 @@ struct ivl_pair {
     };
     int64_t from[2][CHAINS + 1]; /* chains' first runs, in this window         */
     int64_t till[2];             /* runs that are read                         */
-    int room, chain;             /* for lanes: in all, in a chain              */
-    int most[CHAINS];            /* lanes of each, if no two runs ended at once */
-    int steps;                   /* … the most of them                         */
-    int row[CHAINS + 1];         /* in which row each begins, of those left    */
-    int32_t at[CHAINS + 1];      /* … and where                                */
+    runs_after after[2];
+    int room, chain;        /* for lanes: in all, in a chain              */
+    int most[CHAINS];       /* lanes of each, if no two runs ended at once */
+    int steps;              /* … the most of them                         */
+    int row[CHAINS + 1];    /* in which row each begins, of those left    */
+    int32_t at[CHAINS + 1]; /* … and where                                */
 };
 
 /* Vectors go by halves of cache lines. */
@@ -80,18 +89,36 @@ static bool is_long(const ivl_loop *v)
         x##c += (uint32_t)a <= (uint32_t)b;                                                \
         y##c += (uint32_t)b <= (uint32_t)a;                                                \
     }
+/* What the next window is likely to read as that many steps of this one do: memory takes as
+ * long as some of them. */
+static inline void fetch_after(const runs_after after[2], int64_t n, int64_t size)
+{
+    for (int k = 0; k < 2; k++) {
+        fetch(after[k].crd + n * CHAINS, ASKED * CHAINS * (int64_t)sizeof(int32_t));
+        fetch(after[k].vals + n * CHAINS * size, ASKED * CHAINS * size);
+    }
+}
+
+#define ENDS(c) (x##c >= from[0][c + 1] && y##c >= from[1][c + 1])
+/* Until all chains are at the next one's beginning, asked now and then; how many steps. */
 #define MERGE(NAME)                                                                        \
-    static void merge_##NAME(by_##NAME *restrict w, int64_t from[2][CHAINS + 1],           \
-                             int64_t steps)                                                \
+    static int merge_##NAME(by_##NAME *restrict w, int64_t from[2][CHAINS + 1],            \
+                            const runs_after after[2], int64_t size, int64_t most)         \
     {                                                                                      \
         int64_t x0 = from[0][0], x1 = from[0][1], x2 = from[0][2], x3 = from[0][3];        \
         int64_t y0 = from[1][0], y1 = from[1][1], y2 = from[1][2], y3 = from[1][3];        \
-        for (int64_t n = 0; n < steps; n++) {                                              \
-            STEP(0)                                                                        \
-            STEP(1)                                                                        \
-            STEP(2)                                                                        \
-            STEP(3)                                                                        \
+        int64_t n = 0;                                                                     \
+        while (n < most && !(ENDS(0) && ENDS(1) && ENDS(2) && ENDS(3))) {                  \
+            fetch_after(after, n, size);                                                   \
+            for (const int64_t some = most - n < ASKED ? most : n + ASKED; n < some;       \
+                 n++) {                                                                    \
+                STEP(0)                                                                    \
+                STEP(1)                                                                    \
+                STEP(2)                                                                    \
+                STEP(3)                                                                    \
+            }                                                                              \
         }                                                                                  \
+        return (int)n;                                                                     \
     }
 #define BETWEEN APART
 #define BESIDE(c)
@@ -198,9 +225,10 @@ static bool share_runs(const ivl_loop *v, ivl_pair *w)
         int64_t rows = row_of(v, x, 0, some, x->p + some);
         const bool shared = rows % CHAINS <= rows / 4; /* rows */
         if (shared) rows -= rows % CHAINS;
-        if (rows) some = row_bound(x, v->lane + rows) - x->p;
+        const int64_t whole = rows ? row_bound(x, v->lane + rows) - x->p : 0;
+        if (whole >= some - some / 4) some = whole;
         for (int c = 1; c <= CHAINS; c++)
-            if (rows && shared)
+            if (whole == some && shared)
                 end_with(v, w, c, rows / CHAINS * c);
             else
                 end_within(v, w, c, lead, some * c / CHAINS);
@@ -227,6 +255,7 @@ static void read_runs(const ivl_loop *v, ivl_pair *w)
         if (inner < n) /* the last one of all rows */
             words_pack(to + inner, &begin, first, vals + (size_t)inner * size, size, 1);
         if (is_long(v)) memcpy(w->longs.elem[k], vals, (size_t)n * size);
+        w->after[k] = (runs_after){next + n, vals + (size_t)n * size};
     }
 }
 
@@ -292,11 +321,11 @@ int pairs_fill(ivl_loop *v)
     w->chain = w->room / 2;
     if (!share_runs(v, w)) return 0;
     read_runs(v, w);
-    if (is_long(v)) {
-        merge_longs(&w->longs, w->from, w->steps);
-    } else {
-        merge_words(&w->words, w->from, w->steps);
-    }
+    const int steps = is_long(v)
+                          ? merge_longs(&w->longs, w->from, w->after, v->element, w->steps)
+                          : merge_words(&w->words, w->from, w->after, v->element, w->steps);
+    for (int c = 0; c < CHAINS; c++)
+        w->most[c] = w->most[c] < steps ? w->most[c] : steps;
     const int n = string_lanes(v, w);
     for (int k = 0; k < 2; k++) {
         column *c = &v->g.place[v->walk[k].place];
