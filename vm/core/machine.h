@@ -99,6 +99,7 @@ struct loop {
     bool part;              /* a worker's, of a range whose first part is another's */
     bool universe;          /* visits every coordinate, this time              */
     bool unordered;         /* its only walker's coordinates come in any order */
+    bool steady;            /* what it locates moves on by one with each round */
     bool alone;             /* in no other block: it is run once in a run        */
     uint16_t index, mask;   /* registers                                       */
     const lop *body, *exit;

@@ -278,6 +278,49 @@ int64_t loop_fibers(const loop *l)
     return n;
 }
 
+/* Operand w, which stands at l->i, is a step further on in its level with each round. */
+static bool lane_steady(const machine *mc, const loop *l, const lane *w)
+{
+    const merge_operand *op = w->op;
+    const level *lv = w->c->c.lv;
+    fiber_table t;
+    if (op->role != MERGE_LOCATE || op->coef != 1 || op->shift != ROOT || !lv->kind->table)
+        return false;
+    for (int k = 0; k < l->nplace; k++)
+        if (op->up != ROOT && &mc->c[op->up] == l->lane[k].c) return false;
+    lv->kind->table(lv, &t);
+    return t.shape == VIEW_RANGE && t.lo <= l->i && t.hi >= l->end && w->c->c.at != NONE;
+}
+
+/* Whether rounds from where the loop stands on differ by their coordinate alone: nothing is
+ * walked, and all that is located stands in ranges. */
+static bool is_steady(const machine *mc, loop *l)
+{
+    if (l->nwalk || !l->universe || !produces(l, l->known | l->placed)) return false;
+    for (int k = 0; k < l->nplace; k++)
+        if (!lane_steady(mc, l, &l->lane[k])) return false;
+    for (int k = 0; k < l->nplace; k++)
+        l->lane[k].lo = l->lane[k].c->c.at - l->i;
+    return true;
+}
+
+static loop_state next_steady(machine *mc, loop *l)
+{
+    const int64_t i = l->i + 1;
+    if (i >= l->end) return LOOP_DONE;
+    for (int k = 0; k < l->nplace; k++) {
+        const lane *w = &l->lane[k];
+        const merge_operand *op = w->op;
+        cursor *c = &w->c->c;
+        c->lv = &mc->slot[op->tensor].t->level[op->level];
+        c->up = op->up == ROOT ? NULL : &mc->c[op->up].c;
+        c->at = w->lo + i;
+        c->at_end = c->at + 1;
+        c->coord = i;
+    }
+    return stand(mc, l, i, l->known | l->placed);
+}
+
 loop_state loop_start(machine *mc, loop *l)
 {
     const merge_desc *m = l->merge;
@@ -291,12 +334,16 @@ loop_state loop_start(machine *mc, loop *l)
         lane_settle(w);
     }
     l->begin = lo;
+    l->steady = false;
     if (l->unordered) return advance_unordered(mc, l, l->lane[0].lo);
-    return advance(mc, l, lo);
+    const loop_state state = advance(mc, l, lo);
+    l->steady = state == LOOP_ON && is_steady(mc, l);
+    return state;
 }
 
 loop_state loop_next(machine *mc, loop *l)
 {
+    if (l->steady) return next_steady(mc, l);
     if (l->unordered) return advance_unordered(mc, l, l->i + 1);
     return advance(mc, l, l->i + 1);
 }
