@@ -172,6 +172,8 @@ START_TEST(plans_say_why)
                 "step1 is computed once|step: step1(k,i)|step: y");
     expect_plan(LAYER, "y(i) = sum(k: (X(k,i) - 5) * (X(k,i) - 5))",
                 "t0 add= ((X(k,i) - 5)");
+    expect_plan(LAYER VECTORS, "y(j) = X(j,k)*z(k) - X(i,j)*x(i)",
+                "step: step1(j):i64 = sum(i: X(i,j) * x(i))|for j in |X.1|step: y(j)");
     expect_plan(LAYER "tensor y csr i64\n", "y(i,k) = A(i,j)*A(j,l)*X(l,k)",
                 "step1: (i,j) -> (i : compressed, j : dense)");
     expect_plan(LAYER "tensor y csr i64\n", "y(i,l) = A(i,j)*X(j,k)*X(k,l)",

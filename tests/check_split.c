@@ -143,7 +143,8 @@ static const struct {
 } refused[] = {
     {"y(i) = A(i,j) * x(j) + b(i)", "A=csr x=dense b=dense", "x", 0, "before all of it"},
     /* each part would add all of x */
-    {"y(i) = A(i,j) * x(j) + x(i)", "A=csc x=dense", "A", 1, "in several ways"},
+    {"y(i) = A(i,j) * x(j) + x(i) with as_written", "A=csc x=dense", "A", 1,
+     "in several ways"},
     {"t(i) = A(i,j) * x(j)\ny(i) = A(i,j) * t(j)", "A=csr x=dense", "x", 0,
      "parts of a sum"},
     {"t(i) = A(i,j) * x(j)\nz(i) = B(i,j) * t(j)\ns = t(i) * z(i)", "A=csr B=csr x=dense",

@@ -163,6 +163,18 @@ static bool starts(const opt *o, const product *x, const way *w)
     return cost_starts_from(o, x) || shape_full(o, x, x->factor, x->n, left_of(x));
 }
 
+/* Whether each row of an operand has a term for all places of the result: beside other
+ * terms, whose places come one after the other, it would be read down its columns. */
+static bool fills_rows(const opt *o, const product *x)
+{
+    const uint64_t out = left_of(x);
+    bool some = false;
+    for (int k = 0; k < x->n && !some; k++)
+        some = !(out & ~x->factor[k].indices) &&
+               reads_across(o->p, x->factor[k].e, x->reduced);
+    return some;
+}
+
 static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
 {
     product *x = arena_room(o->a, 1, sizeof *x);
@@ -193,7 +205,8 @@ static stc_status visit_reduction(opt *o, bexpr **at, const way *w, bool *done)
     const bool again = factors && computed_at(o, left_of(x)) != left_of(x);
     const bool term = w->top || w->combiner == expr_combiner(*at);
     const bool operand = !term && (several || (factors && cost_across(o, x, false)));
-    if (!(again || operand) || w->settles || !starts(o, x, w) ||
+    const bool beside = !w->top && factors && fills_rows(o, x);
+    if (!(again || operand || beside) || w->settles || !starts(o, x, w) ||
         !pays_apart(o, x, w, false))
         return STC_OK;
     *done = true;
