@@ -56,6 +56,51 @@ START_TEST(runs_again)
 }
 END_TEST
 
+/* A diagonal, by a loop that locates an operand below another of its own: that one is
+ * elsewhere in each round. */
+START_TEST(locates_below_its_own)
+{
+    static const char text[] =
+        ".registers v 2 i 1 m 1 c 3\n"
+        ".tensor t0 \"A\" input f64 (0) format 2 dense(0) dense(1)\n"
+        ".tensor t1 \"y\" output f64 (0) [e0] format 1 dense(0)\n"
+        ".extent e0 dim t0 0\n"
+        ".extent e1 dim t0 1\n"
+        ".check e0 eq e1 \"A is %a by %b\"\n"
+        ".merge g0 lo root hi e0 universe produce 0xf { locate c0 t0 0 root root 1, "
+        "locate c1 t0 1 c0 root 1 }\n"
+        ".code\n"
+        "  begin t1\n"
+        "  loop i0, m0, g0\n"
+        "    at c2, t1, 0, root, i0\n"
+        "    load v0, t0, c1\n"
+        "    store t1, c2, v0\n"
+        "  end\n"
+        "  finish t1\n"
+        "  halt\n";
+    heap h;
+    stc_machine *m = machine_open(&h, _i == 1);
+    const int64_t shape[] = {3, 3};
+    double a[9], y[3];
+    stc_tensor *t = NULL;
+    const stc_tensor *got;
+    stc_program *p = NULL;
+    for (int k = 0; k < 9; k++)
+        a[k] = k;
+    ck_ok(m, stc_tensor_from_dense(m, "dense", STC_F64, 2, shape, NULL, a, &t));
+    ck_ok(m, stc_program_assemble(m, text, "text", &p));
+    ck_ok(m, stc_bind(p, "A", t));
+    ck_ok(m, stc_run(p));
+    ck_ok(m, stc_result(p, "y", &got));
+    ck_ok(m, stc_tensor_to_dense(got, y));
+    for (int k = 0; k < 3; k++)
+        ck_assert_msg(y[k] == 4 * k, "y(%d) is %g", k, y[k]);
+    stc_program_free(p);
+    stc_tensor_free(t);
+    machine_shut(m, &h);
+}
+END_TEST
+
 static double sum_of(stc_machine *m, stc_program *p, int n)
 {
     const stc_tensor *t;
@@ -525,6 +570,7 @@ Suite *suite_machine(void)
     TCase *c = tcase_create("machine");
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, runs_again, 0, 2);
+    tcase_add_loop_test(c, locates_below_its_own, 0, 2);
     tcase_add_loop_test(c, changes_between_runs, 0, 2);
     tcase_add_loop_test(c, converts_anew, 0, 2);
     tcase_add_loop_test(c, read_and_written, 0, 2);
