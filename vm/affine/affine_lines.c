@@ -13,7 +13,7 @@
 
 enum { CHUNK = GATHER_CHUNK };
 typedef uint32_t chunk __attribute__((vector_size(4 * CHUNK), aligned(4), may_alias));
-enum { SPARSE = 128 }; /* pixels for each that is there, where tables aren't worth it */
+enum { SPARSE = 48 }; /* pixels for each that is there, where tables aren't worth it */
 
 /* ---- which nests ------------------------------------------------------------------ */
 
