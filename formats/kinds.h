@@ -55,17 +55,6 @@ static inline int64_t crd_at(const void *crd, int32_t width, int32_t stride, int
     return width == 4 ? *(const int32_t *)p : *(const int64_t *)p;
 }
 
-/* Makes `c` stand at coordinate i, position p; NONE: on nothing. */
-static inline void cursor_place(cursor *c, const level *lv, const cursor *up, int64_t i,
-                                int64_t p)
-{
-    c->lv = lv;
-    c->up = up;
-    c->at = p;
-    c->at_end = p == NONE ? NONE : p + 1;
-    c->coord = i;
-}
-
 /* The last p in [begin, end) with a[p] <= i; a is ascending, a[begin] <= i. */
 static inline int64_t index_last_below(const index_array *a, int64_t begin, int64_t end,
                                        int64_t i)

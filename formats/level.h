@@ -360,6 +360,16 @@ static inline void cursor_next(cursor *c)
     c->lv->kind->next(c);
 }
 void cursor_seek(cursor *c, int64_t i); /* the first interval with hi > i */
+/* Makes `c` stand at coordinate i, position p; NONE: on nothing. */
+static inline void cursor_place(cursor *c, const level *lv, const cursor *up, int64_t i,
+                                int64_t p)
+{
+    c->lv = lv;
+    c->up = up;
+    c->at = p;
+    c->at_end = p == NONE ? NONE : p + 1;
+    c->coord = i;
+}
 /* Sets at, at_end and coord for coordinate i; i >= the last one asked. True if
  * the operand is present there. The cursor must already stand on the first
  * interval with hi > i. */

@@ -78,7 +78,8 @@ typedef struct mcursor {
 typedef struct lane {
     mcursor *c;
     int64_t lo, hi; /* walk: its interval in values of the index; lo is
-                       CURSOR_END when it is used up                        */
+                       CURSOR_END when it is used up. Of a steady loop's
+                       operands lo is the position at index 0               */
     uint64_t bit;   /* its bit in the mask                                  */
     const merge_operand *op;
 } lane;

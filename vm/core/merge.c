@@ -10,6 +10,9 @@
  * Walkers keep their interval in values of the index: [lo, hi) of the level is
  * divided by coef, rounded up, after taking off shift; coordinates that are no
  * multiple fall between intervals.
+ *
+ * Where all operands are located in ranges, as the rows of a matrix are, that is asked of
+ * the first coordinate alone; then each of them goes on by one.
  */
 #include "machine.h"
 
@@ -278,7 +281,8 @@ int64_t loop_fibers(const loop *l)
     return n;
 }
 
-/* Operand w, which stands at l->i, is a step further on in its level with each round. */
+/* Operand w, which stands at l->i, is a step further on in its level with each round: in no
+ * verified loop does its tensor change, or a cursor above that isn't the loop's own. */
 static bool lane_steady(const machine *mc, const loop *l, const lane *w)
 {
     const merge_operand *op = w->op;
@@ -311,12 +315,8 @@ static loop_state next_steady(machine *mc, loop *l)
     for (int k = 0; k < l->nplace; k++) {
         const lane *w = &l->lane[k];
         const merge_operand *op = w->op;
-        cursor *c = &w->c->c;
-        c->lv = &mc->slot[op->tensor].t->level[op->level];
-        c->up = op->up == ROOT ? NULL : &mc->c[op->up].c;
-        c->at = w->lo + i;
-        c->at_end = c->at + 1;
-        c->coord = i;
+        cursor_place(&w->c->c, &mc->slot[op->tensor].t->level[op->level],
+                     op->up == ROOT ? NULL : &mc->c[op->up].c, i, w->lo + i);
     }
     return stand(mc, l, i, l->known | l->placed);
 }

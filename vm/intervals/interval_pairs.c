@@ -3,8 +3,9 @@
  * A step of a merge waits for the one before it, so four chains run side by side, each
  * through a part of the rows that are merged end to end: one operand's runs are shared
  * evenly, and where the other one's lie is searched for. They take the same number of
- * steps; a chain that is done goes on in what is the next one's, and what it makes there is
- * left out. Where the next begins is known: so many rows on, and there at a coordinate.
+ * steps, until all are done; one that is goes on in what is the next one's, and what it
+ * makes there is left out. Where the next begins is known: so many rows on, and there at a
+ * coordinate.
  *
  * What limits a step is how often it goes to memory. So runs are packed first, end and
  * element in a word, and a step takes a word of each operand and notes both; which end

@@ -155,7 +155,7 @@ bool scatter_ready(machine *mc, scatter *sc, bool listed)
 
 /* ---- the fibers of a row ------------------------------------------------------------ */
 
-static int64_t cursor_place(const machine *mc, uint16_t reg)
+static int64_t place_of_cursor(const machine *mc, uint16_t reg)
 {
     return reg == ROOT ? 0 : mc->c[reg].c.at;
 }
@@ -165,7 +165,7 @@ static bool open_operands(machine *mc, scatter *sc)
 {
     for (int b = 0; b < sc->noperand; b++) {
         scatter_operand *o = &sc->operand[b];
-        const int64_t up = cursor_place(mc, o->up);
+        const int64_t up = place_of_cursor(mc, o->up);
         if (up < 0) return false;
         if (o->coords) {
             machine_saw(mc, SEEN_FIBERS, 1);
@@ -403,7 +403,7 @@ static stc_status usual_row(machine *mc, scatter *sc)
 
 static stc_status one_fiber(machine *mc, scatter *sc)
 {
-    const int64_t parent = cursor_place(mc, sc->below);
+    const int64_t parent = place_of_cursor(mc, sc->below);
     if (parent < 0) return STC_OK;
     put_fibers(sc, 1, NULL, parent);
     put_factors(mc, sc, 1, fixed_factors(mc, sc));
@@ -477,7 +477,7 @@ static int find_rounds(machine *mc, scatter *sc, int driver, int64_t p, int n)
 
 static stc_status many_fibers(machine *mc, scatter *sc)
 {
-    const int64_t below = cursor_place(mc, sc->below);
+    const int64_t below = place_of_cursor(mc, sc->below);
     if (sc->owner < 0 && below < 0) return STC_OK;
     const int driver = driver_of(sc);
     int64_t lo, hi;
