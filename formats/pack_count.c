@@ -10,7 +10,9 @@
  * those of McIlroy, Bostic and McIlroy, "Engineering radix sort", 1993.)
  *
  * Buckets that are too large for memory all together are filled in groups, each by a pass
- * over all entries, since these are often a file's, whose pages are only read.
+ * over all entries, since these are often a file's, whose pages are only read. While one
+ * group is filled, which takes the processor, the one before is emptied, which waits for
+ * the disk.
  *
  * What doesn't fit (coordinates outside, wide numbers) is left to the general way: `done`
  * stays false, and nothing has happened to the entries.
@@ -25,14 +27,15 @@
 enum {
     FEW = 64,            /* entries, which the general way packs as fast    */
     SHARED = 1 << 16,    /* from so many on threads share                   */
-    BUCKETS = 1 << 12,   /* at most                                         */
+    BUCKETS = 1 << 13,   /* at most                                         */
     AT_ONCE = 1 << 10,   /* that entries go to: each has a place in a cache */
     BUCKET = 1 << 13,    /* entries of one, if they are spread evenly       */
-    LARGE = 1 << 18,     /* of one that a cache doesn't hold any more       */
-    GROUP = PREMADE_MAX, /* blocks as large as don't lie in files: 3/4 of a cap  */
+    LARGE = 1 << 17,     /* of one that a cache doesn't hold any more       */
+    SLABS = PREMADE_MAX, /* blocks as large as don't lie in files: 3/4 of a cap  */
     SLAB = 1 << 21,      /* what one is a multiple of: huge pages                */
     APART = 8,           /* entries that are asked for as one                    */
-    PLACE_AHEAD = 16     /* entries before one, its place is asked for           */
+    PLACE_AHEAD = 16,    /* entries before one, its place is asked for           */
+    BUCKET_AHEAD = 128   /* bytes before one, a bucket's place is                */
 };
 
 /* Coordinates and values of a bucket: the tensor's, or in rooms where the tensor's lie in a
@@ -57,6 +60,13 @@ typedef struct count_part {
     rows_out out; /* where entries of its bucket go                        */
 } count_part;
 
+/* Buckets that are in memory at once. */
+typedef struct group {
+    int first, past;
+    int slab, slabs; /* its slabs: so many, from that one on       */
+    char *all;       /* in which all that are left lie; NULL: they lie in slabs */
+} group;
+
 typedef struct counting {
     const row_list *l;
     tensor *t;
@@ -64,12 +74,12 @@ typedef struct counting {
     int shift, low; /* a row's bucket; the bits of a column          */
     int buckets, parts;
     int finish;        /* parts that empty buckets: more, where they wait for a disk */
-    int first, past;   /* the group of buckets that are filled now     */
+    int from;          /* the first part of this pass                  */
+    group fills, full; /* what is filled now; what is emptied          */
     size_t record;     /* bytes of one: no more than needed where it needn't be sorted */
     size_t load;       /* where its value is                          */
-    char **r;          /* theirs                                       */
-    char *all;         /* in which all that are left lie; NULL: they lie in slabs */
-    char *slab[GROUP]; /* each with room for many; those that have been asked for */
+    char **r;          /* buckets                                      */
+    char *slab[SLABS]; /* each with room for many; as many as there are */
     size_t slab_bytes;
     int64_t *begin, *end; /* of buckets; end: of what remains */
     int32_t *bound, *crd;
@@ -147,73 +157,95 @@ void convert_ahead(const tensor *t, const format *f)
         type_size(t->type) > 8 || !spill_takes(cx, bytes))
         return;
     const size_t slabs = bytes / slab_size(cx) + 1;
-    premade_begin(cx, slab_size(cx), slabs < GROUP ? (int)slabs : GROUP);
+    premade_begin(cx, slab_size(cx), slabs < SLABS ? (int)slabs : SLABS);
 }
 
-/* As many buckets as go into memory, from `first` on: side by side in slabs. The next
- * group has the same slabs, whose pages are there. None where what is there leaves no room.
- */
-static void group_in_memory(counting *c)
+/* Slabs for all buckets or as many as memory has: one half of these is filled while the
+ * other is emptied, if one group can't have all. */
+static void take_slabs(counting *c)
+{
+    ctx *cx = c->t->cx, *root = cx->root ? cx->root : cx;
+    const size_t bytes = (size_t)c->begin[c->buckets] * c->record;
+    int n = 0;
+    if (!spill_takes(root, bytes)) return;
+    c->slab_bytes = slab_size(root);
+    const size_t most = bytes / c->slab_bytes + 2; /* of which a bucket leaves some empty */
+    while (n < SLABS && (size_t)n < most && (c->slab[n] = slab_new(cx, c->slab_bytes)))
+        n++;
+    diag_clear(cx);
+    const int half = (size_t)n < most && n > 1 ? n / 2 : n;
+    c->fills.slabs = half;
+    c->full = (group){.slab = n - half, .slabs = half};
+}
+
+static void free_slabs(counting *c)
+{
+    for (int k = 0; k < SLABS; k++)
+        mem_free(c->t->cx, c->slab[k], c->slab_bytes);
+}
+
+/* The buckets of g from its first one on: as many as its slabs hold, side by side. */
+static void group_in_slabs(counting *c, group *g)
 {
     ctx *cx = c->t->cx;
     int slab = 0;
     size_t used = 0;
-    c->slab_bytes = slab_size(cx->root ? cx->root : cx);
-    for (c->past = c->first; c->past < c->buckets; c->past++) {
-        const size_t bytes = bucket_bytes(c, c->past);
+    for (g->past = g->first; g->past < c->buckets; g->past++) {
+        const size_t bytes = bucket_bytes(c, g->past);
         if (bytes > c->slab_bytes) { /* a file's, and its own */
-            if (!(c->r[c->past] = mem_alloc(cx, bytes))) break;
+            if (!(c->r[g->past] = mem_alloc(cx, bytes))) break;
             continue;
         }
         if (used + bytes > c->slab_bytes) {
             slab++;
             used = 0;
         }
-        if (slab == GROUP) break;
-        if (!c->slab[slab] && !(c->slab[slab] = slab_new(cx, c->slab_bytes))) break;
-        c->r[c->past] = c->slab[slab] + used;
+        if (slab == g->slabs) break;
+        c->r[g->past] = c->slab[g->slab + slab] + used;
         used += bytes;
     }
     diag_clear(cx);
 }
 
-static void free_slabs(counting *c)
-{
-    for (int k = 0; k < GROUP; k++)
-        mem_free(c->t->cx, c->slab[k], c->slab_bytes);
-}
-
-/* Its blocks that the next group doesn't have. */
-static void end_group(counting *c)
+/* Its blocks that no other group has. */
+static void end_group(counting *c, group *g)
 {
     ctx *cx = c->t->cx;
-    const int64_t n = c->begin[c->past] - c->begin[c->first];
-    if (c->all) mem_free(cx, c->all, (size_t)n * c->record);
-    for (int b = c->first; b < c->past && !c->all; b++)
+    const int64_t n = c->begin[g->past] - c->begin[g->first];
+    if (g->all) mem_free(cx, g->all, (size_t)n * c->record);
+    for (int b = g->first; b < g->past && !g->all; b++)
         if (bucket_bytes(c, b) > c->slab_bytes) mem_free(cx, c->r[b], bucket_bytes(c, b));
+    g->all = NULL;
+    g->first = g->past;
 }
 
-static stc_status make_group(counting *c)
+/* The group from bucket `first` on: all that are left in one block, if there are no slabs.
+ */
+static stc_status make_group(counting *c, group *g, int first)
 {
     ctx *cx = c->t->cx;
-    const int64_t left = c->begin[c->buckets] - c->begin[c->first];
-    c->all = NULL;
-    c->past = c->first;
-    if (spill_takes(cx->root ? cx->root : cx, (size_t)left * c->record)) group_in_memory(c);
-    if (c->past == c->first) {
-        if (!(c->all = mem_array(cx, left, c->record))) return cx->diag.status;
-        for (; c->past < c->buckets; c->past++)
-            c->r[c->past] =
-                c->all + (size_t)(c->begin[c->past] - c->begin[c->first]) * c->record;
-    }
-    const int64_t begin = c->begin[c->first], n = c->begin[c->past] - begin;
-    for (int k = 0, b = c->first; k < c->finish; k++) {
-        c->part[k].low = b;
-        while (b < c->past && c->begin[b] - begin < n / c->finish * (k + 1))
-            b++;
-        c->part[k].high = b = k + 1 < c->finish ? b : c->past;
-    }
+    g->first = g->past = first;
+    if (g->slabs) group_in_slabs(c, g);
+    if (g->past > first) return STC_OK;
+    g->all = mem_array(cx, c->begin[c->buckets] - c->begin[first], c->record);
+    if (!g->all) return cx->diag.status;
+    for (; g->past < c->buckets; g->past++)
+        c->r[g->past] = g->all + (size_t)(c->begin[g->past] - c->begin[first]) * c->record;
     return STC_OK;
+}
+
+/* The buckets of the full group to the parts that empty them. */
+static void share_buckets(counting *c)
+{
+    const group *g = &c->full;
+    const int64_t begin = c->begin[g->first], n = c->begin[g->past] - begin;
+    for (int k = 0, b = g->first; k < c->finish; k++) {
+        count_part *const p = &c->part[c->parts + k];
+        p->low = b;
+        while (b < g->past && c->begin[b] - begin < n / c->finish * (k + 1))
+            b++;
+        p->high = b = k + 1 < c->finish ? b : g->past;
+    }
 }
 
 /* Of n entries from `at` on, those that may be of the group; how many. *which: NULL, or
@@ -221,21 +253,24 @@ static stc_status make_group(counting *c)
 static int64_t list_group(const counting *c, int64_t at, int64_t n, int64_t *near,
                           int64_t *row, int64_t *column, int64_t **which)
 {
-    if (c->l->within && c->past - c->first < c->buckets)
-        return c->l->within(c->l, at, n, near, (int64_t)c->first << c->shift,
-                            (int64_t)c->past << c->shift, row, column, *which);
+    const group *g = &c->fills;
+    if (c->l->within && g->past - g->first < c->buckets)
+        return c->l->within(c->l, at, n, near, (int64_t)g->first << c->shift,
+                            (int64_t)g->past << c->shift, row, column, *which);
     c->l->coords(c->l, at, n, near, row, column);
     *which = NULL;
     return n;
 }
 
-static void move_part(void *context, int k)
+static void move_part(const counting *c, count_part *p)
 {
-    const counting *c = context;
-    count_part *p = &c->part[k];
     int64_t row[ROW_LIST], column[ROW_LIST], room[ROW_LIST], near = 0;
-    const uint64_t buckets = (uint64_t)(c->past - c->first), bits = key_bits(c);
+    const int first = c->fills.first;
+    const uint64_t buckets = (uint64_t)(c->fills.past - first), bits = key_bits(c);
     const size_t size = c->record, load = c->load;
+    const int shift = c->shift, low = c->low;
+    char *const *const bucket = c->r;
+    int64_t *const next = p->at;
     BY_WIDTH(type_size(c->t->type), c->l->vals, c->l->vals, {
         (void)TO;
         for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
@@ -246,12 +281,12 @@ static void move_part(void *context, int k)
             for (int64_t i = 0; which && i < n; i += APART) /* some lie far apart */
                 __builtin_prefetch(&FROM[at + which[i]]);
             for (int64_t i = 0; i < n; i++) {
-                const int64_t b = row[i] >> c->shift;
+                const int64_t b = row[i] >> shift;
                 const int64_t e = at + (which ? which[i] : i);
-                if ((uint64_t)(b - c->first) >= buckets) continue;
-                const uint64_t key =
-                    ((uint64_t)row[i] << c->low | (uint64_t)column[i]) & bits;
-                char *to = c->r[b] + (size_t)p->at[b]++ * size;
+                if ((uint64_t)(b - first) >= buckets) continue;
+                const uint64_t key = ((uint64_t)row[i] << low | (uint64_t)column[i]) & bits;
+                char *const to = bucket[b] + (size_t)next[b]++ * size;
+                __builtin_prefetch(to + BUCKET_AHEAD, 1);
                 memcpy(to, &key, sizeof key);
                 memcpy(to + load, &FROM[e], sizeof *FROM < 8 ? sizeof *FROM : 8);
             }
@@ -331,13 +366,13 @@ static stc_status place_records(const counting *c, count_part *p, int b)
     const int64_t first = (int64_t)b << c->shift, rows = (int64_t)1 << c->shift;
     const int64_t left = c->rows - first < rows ? c->rows - first : rows;
     const int64_t n = c->begin[b + 1] - c->begin[b];
-    const uint64_t column = ((uint64_t)1 << c->low) - 1;
+    const int low = c->low;
+    const uint64_t column = ((uint64_t)1 << low) - 1;
     /* where a row's next entry goes: its end, at last */
     int32_t *at = c->bound + first + 1;
     for (int64_t i = 0, end; (end = work_block(&p->cx, i, n)) > i;)
         for (; i < end; i++) {
-            const int64_t next =
-                (int64_t)(key_at(r + (size_t)i * size, bits) >> c->low) + 1;
+            const int64_t next = (int64_t)(key_at(r + (size_t)i * size, bits) >> low) + 1;
             if (next < left) at[next]++;
         }
     if (p->cx.diag.status) return p->cx.diag.status;
@@ -351,10 +386,10 @@ static stc_status place_records(const counting *c, count_part *p, int b)
             for (end = n - i < WORK_BLOCK ? n : i + WORK_BLOCK; i < end; i++) {
                 const char *const from = r + (size_t)i * size;
                 const uint64_t key = key_at(from, bits);
-                const int32_t q = at[key >> c->low]++ - begin;
+                const int32_t q = at[key >> low]++ - begin;
                 if (i < n - PLACE_AHEAD) {
                     const int32_t next =
-                        at[key_at(from + PLACE_AHEAD * size, bits) >> c->low] - begin;
+                        at[key_at(from + PLACE_AHEAD * size, bits) >> low] - begin;
                     __builtin_prefetch(&crd[next], 1);
                     __builtin_prefetch(&TO[next], 1);
                 }
@@ -454,10 +489,8 @@ static stc_status finish_bucket(counting *c, count_part *p, int b)
     return STC_OK;
 }
 
-static void finish_part(void *context, int k)
+static void finish_part(counting *c, count_part *p)
 {
-    counting *c = context;
-    count_part *p = &c->part[k];
     for (int b = p->low; b < p->high; b++)
         if (finish_bucket(c, p, b)) break;
     mem_free(&p->cx, p->room, (size_t)p->cap * sizeof *p->room);
@@ -493,22 +526,68 @@ static stc_status close_gaps(counting *c)
 
 /* ---- the whole ------------------------------------------------------------------ */
 
-/* Runs a pass of so many parts; the first one's error, in their order, is the caller's. */
-static stc_status run_pass(counting *c, int parts, void (*pass)(void *context, int k))
+/* The parts that fill come first, then those that empty. */
+static void group_part(void *context, int k)
+{
+    counting *c = context;
+    count_part *const p = &c->part[c->from + k];
+    if (c->from + k < c->parts)
+        move_part(c, p);
+    else
+        finish_part(c, p);
+}
+
+/* Runs a pass of n parts; the first one's error, in their order, is the caller's. */
+static stc_status run_pass(counting *c, int n, void (*pass)(void *context, int k))
 {
     ctx *cx = c->t->cx;
+    count_part *const part = c->part + c->from;
     const uint64_t before = cx->steps;
-    for (int k = 0; k < parts; k++)
-        c->part[k].cx = (ctx){.root = cx->root ? cx->root : cx, .steps = before};
-    parts_run(parts, pass, c);
-    for (int k = 0; k < parts; k++)
-        cx->steps += c->part[k].cx.steps - before;
-    for (int k = 0; k < parts; k++) {
-        if (!c->part[k].cx.diag.status) continue;
-        cx->diag = c->part[k].cx.diag;
+    for (int k = 0; k < n; k++)
+        part[k].cx = (ctx){.root = cx->root ? cx->root : cx, .steps = before};
+    parts_run(n, pass, c);
+    for (int k = 0; k < n; k++)
+        cx->steps += part[k].cx.steps - before;
+    for (int k = 0; k < n; k++) {
+        if (!part[k].cx.diag.status) continue;
+        cx->diag = part[k].cx.diag;
         return cx->diag.status;
     }
     return work_done(cx, 0);
+}
+
+/* Fills what is to be filled, and empties what is full; then that is what was filled. */
+static stc_status run_groups(counting *c)
+{
+    const bool fills = c->fills.past > c->fills.first, full = c->full.past > c->full.first;
+    if (full) share_buckets(c);
+    c->from = fills ? 0 : c->parts;
+    const stc_status s =
+        run_pass(c, (fills ? c->parts : 0) + (full ? c->finish : 0), group_part);
+    end_group(c, &c->full);
+    const group empty = c->full;
+    c->full = c->fills;
+    c->fills = empty;
+    return s;
+}
+
+/* All buckets, a group at a time. */
+static stc_status run_buckets(counting *c)
+{
+    stc_status s = STC_OK;
+    bool apart = true; /* two groups have slabs of their own */
+    take_slabs(c);
+    apart = c->full.slab >= c->fills.slabs && c->fills.slabs;
+    for (int next = 0; !s && (next < c->buckets || c->full.past > c->full.first);) {
+        if (next < c->buckets && (apart || c->full.past == c->full.first)) {
+            s = make_group(c, &c->fills, next);
+            next = c->fills.past;
+        }
+        if (!s) s = run_groups(c);
+    }
+    end_group(c, &c->fills);
+    end_group(c, &c->full);
+    return s;
 }
 
 /* A value follows its key's bytes; in whole 8 of these where records are sorted, or bytes
@@ -549,7 +628,7 @@ static bool parts_ready(counting *c, int64_t n)
 {
     ctx *cx = c->t->cx;
     const int64_t each = n / c->parts;
-    c->part = mem_zero(cx, PARTS_MAX, sizeof *c->part);
+    c->part = mem_zero(cx, PARTS_RUN, sizeof *c->part);
     c->r = mem_array(cx, c->buckets, sizeof *c->r);
     c->begin = mem_zero(cx, bucket_numbers(c), sizeof *c->begin);
     if (!c->part || !c->r || !c->begin) return false;
@@ -582,14 +661,7 @@ static stc_status pack_buckets(counting *c, bool *done)
                            (size_t)t->vals_cap * type_size(t->type));
     if (c->filed && c->parts > 1)
         c->finish = 2 * c->parts < PARTS_MAX ? 2 * c->parts : PARTS_MAX;
-    for (c->past = 0; c->past < c->buckets;) {
-        c->first = c->past;
-        if (make_group(c)) return t->cx->diag.status;
-        const bool failed =
-            run_pass(c, c->parts, move_part) || run_pass(c, c->finish, finish_part);
-        end_group(c);
-        if (failed) return t->cx->diag.status;
-    }
+    if (run_buckets(c)) return t->cx->diag.status;
     if (close_gaps(c)) return t->cx->diag.status;
     inner->kind->append_done(inner, t->nvals, c->rows);
     if (tensor_finish(t)) return t->cx->diag.status;
@@ -611,7 +683,7 @@ stc_status rows_from_list(tensor *t, const row_list *l, bool *done)
     plan_buckets(&c, l->n);
     const stc_status s = parts_ready(&c, l->n) ? pack_buckets(&c, done) : cx->diag.status;
     free_slabs(&c);
-    mem_free(cx, c.part, PARTS_MAX * sizeof *c.part);
+    mem_free(cx, c.part, PARTS_RUN * sizeof *c.part);
     mem_free(cx, c.r, (size_t)c.buckets * sizeof *c.r);
     mem_free(cx, c.begin, (size_t)bucket_numbers(&c) * sizeof *c.begin);
     return s;

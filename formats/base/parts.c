@@ -24,9 +24,9 @@ static void *call(void *context)
 
 void parts_run(int n, void (*work)(void *context, int k), void *context)
 {
-    pthread_t thread[PARTS_MAX];
-    part_call calls[PARTS_MAX];
-    bool runs[PARTS_MAX] = {false};
+    pthread_t thread[PARTS_RUN];
+    part_call calls[PARTS_RUN];
+    bool runs[PARTS_RUN] = {false};
     for (int k = 1; k < n; k++) {
         calls[k] = (part_call){work, context, k};
         runs[k] = thread_start(NULL, &thread[k], call, &calls[k]);

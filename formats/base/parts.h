@@ -9,12 +9,15 @@
 
 #include "context.h"
 
-enum { PARTS_MAX = 8 };
+enum {
+    PARTS_MAX = 8,
+    PARTS_RUN = 2 * PARTS_MAX /* at once: of two pieces, one of which waits for a disk */
+};
 
 /* How many parts the machine's threads are worth, at most PARTS_MAX. */
 int parts_for(const ctx *cx);
 
-/* work(context, k) for k from 0 to n - 1. */
+/* work(context, k) for k from 0 to n - 1, at most PARTS_RUN. */
 void parts_run(int n, void (*work)(void *context, int k), void *context);
 
 #endif
