@@ -76,21 +76,30 @@ static void put_value(const tensor *t, stc_type cls, int64_t k, const void *from
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
-static void drain_few(const machine *mc, workspace *w, const append_room *room,
-                      const tensor *t)
+/* n coordinates to the result, in order; at: where the value of each goes. */
+static void put_ranked(const machine *mc, int32_t *key, int n, const append_room *room,
+                       int64_t *at)
 {
-    int32_t key[RANK_MAX + RANK_BLOCK], rank[RANK_MAX + RANK_BLOCK], *to = room->crd;
-    int64_t places[RANK_MAX];
-    const int n = (int)w->n;
-    for (int k = 0; k < n; k++)
-        key[k] = (int32_t)w->touched[k];
+    int32_t rank[RANK_MAX + RANK_BLOCK], *to = room->crd;
     rank_keys(mc, key, n, rank);
     for (int k = 0; k < n; k++) {
         to[rank[k]] = key[k];
-        places[k] = room->pos + rank[k];
+        at[k] = room->pos + rank[k];
+    }
+}
+
+static void drain_few(const machine *mc, workspace *w, const append_room *room,
+                      const tensor *t)
+{
+    int32_t key[RANK_MAX + RANK_BLOCK];
+    int64_t at[RANK_MAX];
+    const int n = (int)w->n;
+    for (int k = 0; k < n; k++) {
+        key[k] = (int32_t)w->touched[k];
         w->set[key[k] >> 6] = 0;
     }
-    ws_put_values(t->type, t->vals, places, w->dense, w->touched, n);
+    put_ranked(mc, key, n, room, at);
+    ws_put_values(t->type, t->vals, at, w->dense, w->touched, n);
     w->n = 0;
 }
 
@@ -206,25 +215,46 @@ static stc_status list_follows(machine *mc, const drain *d, const row_list *l,
     return STC_OK;
 }
 
+/* The sorted entries behind what the result has. */
+static void put_sorted(const machine *mc, const drain *d, const row_list *l,
+                       const append_room *room)
+{
+    const tensor *t = mc->slot[d->result].t;
+    for (int64_t k = 0; k < l->n && room->width == 8; k++)
+        ((int64_t *)room->crd)[k] = l->coord[k];
+    if (room->width == 4) memcpy(room->crd, l->coord, (size_t)l->n * sizeof *l->coord);
+    ws_put_values(t->type, (char *)t->vals + room->pos * (int64_t)type_size(t->type), NULL,
+                  l->val, NULL, l->n);
+}
+
+/* The same of few, which needn't be sorted. */
+static void put_few(const machine *mc, const drain *d, const row_list *l,
+                    const append_room *room)
+{
+    const tensor *t = mc->slot[d->result].t;
+    int32_t key[RANK_MAX + RANK_BLOCK];
+    int64_t at[RANK_MAX];
+    memcpy(key, l->coord, (size_t)l->n * sizeof *key);
+    put_ranked(mc, key, (int)l->n, room, at);
+    ws_put_values(t->type, t->vals, at, l->val, NULL, l->n);
+}
+
 stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up)
 {
     slot *r = &mc->slot[d->result];
-    const int64_t parent = up ? up->c.at : 0;
+    const int64_t parent = up ? up->c.at : 0, n = l->n;
+    const bool follows = parent <= r->lev[d->level].parent;
+    const bool few =
+        !follows && n <= RANK_MAX && r->t->level[d->level].a[STC_CRD].width == 4;
     append_room room;
-    if (list_sort(mc, l)) return mc->cx->diag.status;
-    if (parent <= r->lev[d->level].parent) {
-        const stc_status st = list_follows(mc, d, l, up);
-        list_clear(l);
-        return st;
-    }
-    const int64_t n = l->n;
-    if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
-    for (int64_t k = 0; k < n && room.width == 8; k++)
-        ((int64_t *)room.crd)[k] = l->coord[k];
-    if (room.width == 4) memcpy(room.crd, l->coord, (size_t)n * sizeof *l->coord);
-    strip_store(r->t->type, r->t->vals, room.pos, l->val, (vclass)mc->slot[d->work].ws->cls,
-                (int)n);
-    appended(r, d, &room, n);
+    stc_status st = few ? STC_OK : list_sort(mc, l);
+    if (!st) st = follows ? list_follows(mc, d, l, up) : append(mc, d, parent, n, &room);
+    if (st) return st;
+    if (few)
+        put_few(mc, d, l, &room);
+    else if (!follows)
+        put_sorted(mc, d, l, &room);
+    if (!follows) appended(r, d, &room, n);
     list_clear(l);
     return STC_OK;
 }

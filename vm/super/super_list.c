@@ -129,17 +129,10 @@ stc_status list_sort(machine *mc, row_list *l)
         mem_grow(mc->cx, &l->record, &l->record_cap, 2 * n, sizeof *l->record))
         return mc->cx->diag.status;
     if (room(mc->cx, l, 2 * n)) return mc->cx->diag.status;
-    int32_t key[RANK_MAX + RANK_PAD], rank[RANK_MAX + RANK_PAD];
-    const bool few = n <= RANK_MAX;
-    if (few) {
-        memcpy(key, l->coord, (size_t)n * sizeof *key);
-        rank_keys(mc, key, (int)n, rank);
-    }
     for (int64_t k = 0; k < n; k++)
-        l->record[few ? rank[k] : k] = (ws_record){(uint64_t)l->coord[k], k};
-    if (!few)
-        ws_sort_records(l->record, n, l->record + n,
-                        64 - __builtin_clzll((uint64_t)l->extent | 1));
+        l->record[k] = (ws_record){(uint64_t)l->coord[k], k};
+    ws_sort_records(l->record, n, l->record + n,
+                    64 - __builtin_clzll((uint64_t)l->extent | 1));
     char *val = l->val, *to = val + (size_t)n * l->size;
     for (int64_t k = 0; k < n; k++) {
         l->coord[k] = (int32_t)l->record[k].key;
