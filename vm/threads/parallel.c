@@ -9,6 +9,7 @@
  * Chunks are taken in order, so the first error in the loop's order is the one
  * that is told: chunks before it are finished, those after it are given up.
  */
+#include "../../formats/base/spill.h"
 #include "../code/text.h"
 #include "parallel_job.h"
 #include <string.h>
@@ -239,6 +240,19 @@ static bool places_ready(job *j)
     return true;
 }
 
+/* How many threads chunks are for: twice as many where what they append is likely to go to
+ * files, as an operand is that large. While one waits for the disk, another runs. */
+static int threads_for(const machine *mc, const parallel_loop *pl)
+{
+    const ctx *cx = mc->cx;
+    bool filed = false;
+    for (int k = 0; k < mc->p->ntensor && pl->nparts && cx->threads > 1; k++) {
+        const tensor *t = pl->sharing[k] == SHARE_READ ? mc->slot[k].t : NULL;
+        filed |= t && spill_takes(cx, (size_t)t->nvals * type_size(t->type));
+    }
+    return filed ? 2 * cx->threads : cx->threads > 1 ? cx->threads : 1;
+}
+
 /* Where bits mustn't hang on the number of threads, it isn't what decides on chunks. */
 enum { DETERMINISTIC_CUT = 8 };
 
@@ -259,7 +273,8 @@ stc_status parallel_run(machine *mc, const lop *at, const lop **next, unsigned *
     const int cut = cx->deterministic ? DETERMINISTIC_CUT : cx->threads;
     const int n = parallel_split(mc, pl, lo, hi, cut, bound);
     if (n < 2) return STC_OK;
-    int threads = n < cx->threads ? n : cx->threads > 1 ? cx->threads : 1;
+    int threads = threads_for(mc, pl);
+    if (threads > n) threads = n;
     if (cx->deterministic && !pl->nmeet) {
         if (!workers_ready(mc, threads)) threads = 1;
         diag_clear(cx);
