@@ -614,8 +614,8 @@ STC_API void stc_session_output(stc_session *s, FILE *out);
  * most: `limit` entries, 0: all. Without that it is an error, since it does nothing. The
  * value is the variable `_` then. */
 STC_API void stc_session_echo(stc_session *s, bool on, int64_t limit);
-/* Executes statements; `file` names the text in errors. What ran before an
- * error stays; the failing statement leaves everything as it was. */
+/* Executes statements; `file` names the text in errors. What ran before an error stays; the
+ * failing statement leaves all as it was. Texts executed again (up to 4 KB) keep plans. */
 STC_API stc_status stc_session_exec(stc_session *s, const char *text, const char *file);
 /* Tells whether text ends in the middle of a statement (an open bracket). */
 STC_API bool stc_session_incomplete(const char *text);

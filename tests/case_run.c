@@ -210,7 +210,13 @@ static stc_status by_script(run *r)
     char *print = strstr(text, "\nprint ");
     if (print) print[1] = 0;
     stc_status st = stc_session_open(r->m, &r->s);
-    if (st == STC_OK) st = stc_session_exec(r->s, text, "script");
+    /* from the second time on the text is known */
+    char drop[64];
+    snprintf(drop, sizeof drop, "drop %s", r->c->target);
+    for (uint64_t turn = 0; turn <= r->c->seed % 4 && st == STC_OK; turn++) {
+        if (turn) st = stc_session_exec(r->s, drop, "drop");
+        if (st == STC_OK) st = stc_session_exec(r->s, text, "script");
+    }
     if (st == STC_OK) st = stc_session_get(r->s, r->c->target, &r->result);
     free(text);
     return st;

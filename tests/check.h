@@ -58,6 +58,7 @@ enum { STEPS_TELL = true };
     SUITE(lend_result)                                                                     \
     SUITE(refusals)                                                                        \
     SUITE(session)                                                                         \
+    SUITE(texts)                                                                           \
     SUITE(opt)                                                                             \
     SUITE(rounds)                                                                          \
     SUITE(look)                                                                            \

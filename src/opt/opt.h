@@ -92,6 +92,7 @@ typedef struct opt_shelf {
     opt_shelved row[SHELVED]; /* the oldest first                    */
     int n;
     bool keeps; /* a later statement may want what this one computes */
+    bool read;  /* some statement has had what an earlier one had    */
     uint64_t made;
 } opt_shelf;
 

@@ -193,7 +193,7 @@ stc_status shelf_give(opt *o, const product *x, const opt_part *t, factor *out, 
     *out = factor_as_written(o, x, read);
     if (!out->full) out->density = stored < places ? stored / places : 1;
     out->of = look_of(t->f, t->n);
-    o->reads_earlier = *done = true;
+    o->reads_earlier = s->read = *done = true;
     return STC_OK;
 }
 
@@ -247,4 +247,5 @@ void shelf_free(opt_shelf *s)
 {
     while (s->n)
         row_drop(s, s->n - 1);
+    s->read = false;
 }

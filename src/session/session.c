@@ -338,6 +338,7 @@ void session_drop(stc_session *s)
 {
     ctx *cx = &s->m->cx;
     session_forget_more(s, true);
+    session_texts_free(s);
     session_frame_end(s, &s->f);
     session_turned_drop(s, NULL);
     session_unprofile(s);

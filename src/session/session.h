@@ -113,6 +113,15 @@ typedef struct place_seen {
     int line;
 } place_seen;
 
+/* A text that was executed (session_texts.c), and its tree from the second time on. */
+enum { TEXTS_KNOWN = 8, TEXT_MOST = 1 << 12 };
+typedef struct known_text {
+    char *text, *file; /* NULL: none                        */
+    arena a;
+    ast *tree;     /* in a; NULL: it isn't kept yet     */
+    uint64_t used; /* when it was executed last         */
+} known_text;
+
 /* The names that statements see; how many rounds a loop has that doesn't tell. */
 enum { ROUNDS_EXPECTED = 10 };
 typedef struct frame {
@@ -146,6 +155,8 @@ struct stc_session {
     turned turned[TURNED_MAX]; /* the oldest first                           */
     int nturned;
     opt_shelf shelf; /* of the running exec                                  */
+    known_text texts[TEXTS_KNOWN];
+    uint64_t executed; /* counts texts                                         */
     place_seen seen;
     bool untaped;      /* what runs is a derivative: how it came about isn't kept */
     char file[256];    /* names the last text executed, for errors        */
@@ -159,6 +170,7 @@ struct stc_session {
 typedef struct script {
     source src;
     const char *dir; /* where the text's file is, NULL if it has none     */
+    const ast *kept; /* its tree, if that stays when it has run; else NULL */
     int loops;       /* how many loops are around the statement           */
     int includes;
     bool more; /* statements follow, and no loop is around this one       */
@@ -219,6 +231,17 @@ stc_status session_value(stc_session *s, const script *in, const ast *node, tens
  * more than a little. */
 void session_forget(stc_session *s);
 void session_forget_more(stc_session *s, bool all);
+
+/* What was prepared of the statements in a tree. */
+void session_forget_tree(stc_session *s, const ast *tree);
+
+/* session_texts.c: a text that was executed before, NULL: it wasn't, or isn't kept; its
+ * tree; one that may be executed again; one that isn't to be kept after all; all go */
+known_text *session_text_known(stc_session *s, const char *text, const char *file);
+stc_status session_text_parse(stc_session *s, known_text *k, const source *src, ast **tree);
+void session_text_note(stc_session *s, const char *text, const char *file);
+void session_text_pass(stc_session *s, known_text *k);
+void session_texts_free(stc_session *s);
 
 /* session_turned.c: what is kept of a tensor's conversions goes, and of all (NULL); a
  * prepared statement gets those it needs; what it has converted is kept. */

@@ -354,7 +354,18 @@ stc_status session_folder(ctx *cx, const char *file, char **out)
     return STC_OK;
 }
 
-/* Parses the whole text, then executes it. */
+/* Executes a tree, or plans it. */
+static stc_status exec_tree(stc_session *s, script *in, const ast *tree)
+{
+    const stc_status st =
+        s->dry ? session_plan_list(s, in, tree) : session_exec(s, in, tree);
+    /* what is prepared is keyed by this text's tree */
+    session_forget(s);
+    return st;
+}
+
+/* Parses the whole text, then executes it. The tree of one that was executed before stays,
+ * and its statements are found again as those of a loop are. */
 static stc_status exec_text(stc_session *s, const script *outer, const char *text,
                             const char *file)
 {
@@ -364,20 +375,23 @@ static stc_status exec_text(stc_session *s, const script *outer, const char *tex
     if (st) return st;
     arena a;
     arena_init(&a, cx);
-    script in = {.src = {.cx = cx, .file = file, .text = text},
+    known_text *const k = outer ? NULL : session_text_known(s, text, file);
+    script in = {.src = {.cx = cx, .file = k ? k->file : file, .text = k ? k->text : text},
                  .dir = dir,
-                 .loops = outer ? outer->loops : 0,
+                 .loops = outer ? outer->loops : k != NULL,
                  .includes = outer ? outer->includes + 1 : 0};
     const uint64_t start = now_ticks();
     ast *tree;
     s->seen = (place_seen){0};
     if (s->told) session_forget_more(s, true); /* all plans are told */
-    st = parse_script(&a, &in.src, &tree);
+    st = k ? session_text_parse(s, k, &in.src, &tree) : parse_script(&a, &in.src, &tree);
+    in.kept = k ? k->tree : NULL;
     s->times.parse += (double)(now_ticks() - start);
-    if (!st) st = s->dry ? session_plan_list(s, &in, tree) : session_exec(s, &in, tree);
-    /* what is prepared is keyed by this text's tree */
-    session_forget(s);
+    if (!st) st = exec_tree(s, &in, tree);
+    const bool together = s->shelf.read || *notes_text(cx);
     if (!outer) session_forget_more(s, st != STC_OK);
+    if (k && together) session_text_pass(s, k);
+    if (!outer && !k && !st && !together) session_text_note(s, text, file);
     shelf_free(&s->shelf);
     arena_free(&a);
     mem_strfree(cx, dir);

@@ -59,6 +59,14 @@ static void unbind(prepared *c)
     c->made = 0;
 }
 
+/* Of what began with what a run had made by then: what it saw, for the next plan. */
+static void keep_looks(prepared *c)
+{
+    machine_free(c->mc);
+    c->mc = NULL;
+    looks_end(c->looks);
+}
+
 /* What stays is so much at most. */
 enum { STAYING = 32, STAYING_BYTES = 1 << 24 };
 
@@ -68,11 +76,35 @@ void session_forget_more(stc_session *s, bool all)
     int n = 0;
     for (prepared **at = &s->cache; *at;) {
         prepared *c = *at;
-        const uint64_t more = all || c->rest || !c->stays ? 0 : machine_bytes(c->mc);
-        if (more && n < STAYING && bytes + more <= STAYING_BYTES) {
-            bytes += more;
+        const uint64_t more = c->mc ? machine_bytes(c->mc) : 0;
+        if (!all && c->stays && n < STAYING && bytes + more <= STAYING_BYTES) {
+            bytes += c->rest ? 0 : more;
             n++;
-            unbind(c);
+            if (c->rest)
+                keep_looks(c);
+            else
+                unbind(c);
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        prepared_free(s, c);
+    }
+}
+
+static bool has_node(const ast *tree, const ast *node)
+{
+    bool found = tree == node;
+    for (int k = 0; tree && k < tree->count && !found; k++)
+        found = has_node(tree->child[k], node);
+    return found;
+}
+
+void session_forget_tree(stc_session *s, const ast *tree)
+{
+    for (prepared **at = &s->cache; *at;) {
+        prepared *c = *at;
+        if (!has_node(tree, c->key)) {
             at = &c->next;
             continue;
         }
@@ -280,24 +312,16 @@ static bool is_as_written(const ast *statement)
     return false;
 }
 
-static bool has_node(const ast *tree, const ast *node)
-{
-    bool found = tree == node;
-    for (int k = 0; tree && k < tree->count && !found; k++)
-        found = has_node(tree->child[k], node);
-    return found;
-}
-
 /* A def's statements are there as long as it is, and are most of what its next call would
- * compile. What may have read what was on the shelf, or keeps what operands gave, is for
- * this exec alone. */
+ * compile; so are those of a text that is kept. What may have read what was on the shelf,
+ * or keeps what operands gave, is for this exec alone. */
 static bool may_stay(const stc_session *s, const script *in, const prepared *c)
 {
-    if (!s->body || !in->loops || c->told || c->p->kept || s->m->cx.max_memory)
-        return false;
+    const ast *const tree = s->body ? s->body : in->kept;
+    if (!tree || !in->loops || c->told || c->p->kept || s->m->cx.max_memory) return false;
     for (int i = 0; i < c->p->nfn; i++)
         if (c->p->fn[i].host) return false; /* the host may give it anew */
-    return has_node(s->body, c->key);
+    return has_node(tree, c->key);
 }
 
 /* Compiles a statement as it is now, with `scalars` in it; takes the looks. */

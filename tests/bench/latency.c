@@ -203,9 +203,11 @@ static bool time_plan(stc_machine *m, int row, bool csv)
              plans[row].closed ? ", closed" : "");
     if (stc_session_open(m, &s)) return failed(m, planning);
     write_chain(text, sizeof text, plans[row].operands, plans[row].closed);
+    const size_t length = strlen(text);
     bool ok = !stc_session_exec(s, planned, "bench");
     for (int i = 0; ok && i < plans[row].times; i++) {
         stc_times times = {.size = sizeof times};
+        snprintf(text + length, sizeof text - length, " # %d", i); /* a new text */
         ok = !stc_session_exec(s, text, "bench");
         stc_session_times(s, &times);
         t[i] = times.plan;
