@@ -219,11 +219,30 @@ bool cost_selects(const factor *f, int n, uint64_t indices, const factor *other)
  * other has many times as many. */
 static const double seek = 5;
 
-/* A factor: what it stores, and below the loops so far the coordinates of its indices
- * that are bound. */
+/* A factor below the loops so far: the coordinates of its indices that are bound, and how
+ * many of them it stores. */
 typedef struct walk {
-    double stored, places, count;
+    double places, count;
 } walk;
+
+/* A loop, if it is the next one: what it visits in each round, and leaves. */
+typedef struct loop_round {
+    double visits, leaves;
+} loop_round;
+
+/* Loops over all indices of some factors. What doesn't depend on their order is found
+ * once; by index: the factors that have it; the indices in levels above it, in some of
+ * them; the loop over it. */
+typedef struct nest {
+    const opt *o;
+    const factor *f;
+    int n;
+    uint64_t all, rows; /* indices; those along which factors lie in rows */
+    uint64_t have[64], above[64];
+    loop_round first[64], now[64]; /* as the outermost, and below the loops so far */
+    double stored[OPT_FACTORS];
+    walk w[OPT_FACTORS];
+} nest;
 
 /* An entry of an operand that is converted, since the loops are in another order. */
 static const double convert = 10;
@@ -231,137 +250,163 @@ static const double convert = 10;
 /* An element of a row that every factor has whole: rows are taken as such. */
 static const double in_row = 0.3;
 
-/* What a loop over `index`, which a set of factors has, visits in each round, and leaves.
- */
-static double step_into(const opt *o, const factor *f, const walk *w, uint64_t having,
-                        int index, double *leaves)
+static loop_round step_into(const nest *t, int index)
 {
-    const double whole = o->extent[index];
-    double visits = whole, longest = 0;
+    const double whole = t->o->extent[index];
+    loop_round r = {whole, whole};
+    double longest = 0;
     int sought = 0;
-    *leaves = whole;
-    for (; having; having &= having - 1) {
+    for (uint64_t having = t->have[index]; having; having &= having - 1) {
         const int k = __builtin_ctzll(having);
-        const double places = w[k].places * whole;
-        double fiber = (w[k].stored < places ? w[k].stored : places) / w[k].count;
+        const factor *f = &t->f[k];
+        const double places = t->w[k].places * whole;
+        double fiber = (t->stored[k] < places ? t->stored[k] : places) / t->w[k].count;
         if (fiber > whole) fiber = whole;
-        if (fiber < visits) visits = fiber;
-        *leaves *= fiber / whole;
-        const bool made = f[k].of & (f[k].of - 1); /* it has levels that are searched */
-        if (f[k].full || (f[k].density >= 1 && !made) || w[k].places <= 1) continue;
+        if (fiber < r.visits) r.visits = fiber;
+        r.leaves *= fiber / whole;
+        const bool made = f->of & (f->of - 1); /* it has levels that are searched */
+        if (f->full || (f->density >= 1 && !made) || t->w[k].places <= 1) continue;
         if (fiber > longest) longest = fiber;
         sought++;
     }
-    if (sought < 2) return visits;
-    const int halves = visits > 0 ? ilogb(longest / visits) : 0;
-    return seek * (halves > 2 ? 0.5 * halves : 1) * visits;
+    if (sought < 2) return r;
+    const int halves = r.visits > 0 ? ilogb(longest / r.visits) : 0;
+    r.visits *= seek * (halves > 2 ? 0.5 * halves : 1);
+    return r;
 }
 
-/* The indices that are left above which a factor's levels have none that is. */
-static uint64_t follows(const factor *f, uint64_t left)
+static void nest_open(nest *t, const opt *o, const factor *f, int n)
 {
-    uint64_t no = 0, above = 0;
+    t->o = o;
+    t->f = f;
+    t->n = n;
+    t->all = 0;
+    for (int k = 0; k < n; k++)
+        t->all |= f[k].indices;
+    t->rows = t->all;
+    for (uint64_t set = t->all; set; set &= set - 1)
+        t->have[__builtin_ctzll(set)] = t->above[__builtin_ctzll(set)] = 0;
+    for (int k = 0; k < n; k++) {
+        uint64_t above = 0;
+        t->stored[k] = f[k].density;
+        t->w[k] = (walk){1, 1};
+        if (!f[k].plain) t->rows &= ~f[k].indices;
+        for (uint64_t set = f[k].indices; set; set &= set - 1) {
+            t->stored[k] *= o->extent[__builtin_ctzll(set)];
+            t->have[__builtin_ctzll(set)] |= UINT64_C(1) << k;
+        }
+        for (int l = 0; l < f[k].levels; l++) {
+            t->above[f[k].level[l]] |= above;
+            above |= UINT64_C(1) << f[k].level[l];
+        }
+    }
+    for (uint64_t set = t->all; set; set &= set - 1)
+        t->first[__builtin_ctzll(set)] = step_into(t, __builtin_ctzll(set));
+}
+
+/* Whether a factor has levels above that of an index whose loops are still left. */
+static bool is_below(const factor *f, int index, uint64_t left)
+{
+    uint64_t above = 0;
     for (int l = 0; l < f->levels; l++) {
-        if (above & left) no |= UINT64_C(1) << f->level[l];
+        if (f->level[l] == index && above & left) return true;
         above |= UINT64_C(1) << f->level[l];
     }
-    return left & ~no;
+    return false;
 }
 
-static uint64_t can_be_next(const factor *f, int n, uint64_t left)
+/* Of some indices those that have none of them above, in any factor; all, if that is none.
+ */
+static uint64_t can_be_next(const nest *t, uint64_t some)
 {
-    uint64_t next = left;
-    for (int k = 0; k < n; k++)
-        next &= follows(&f[k], left);
-    return next ? next : left;
-}
-
-/* The indices along which all factors that have them lie in rows. */
-static uint64_t in_rows(const factor *f, int n, uint64_t indices)
-{
-    for (int k = 0; k < n; k++)
-        if (!f[k].plain) indices &= ~f[k].indices;
-    return indices;
+    uint64_t next = some;
+    for (uint64_t set = some; set; set &= set - 1)
+        if (t->above[__builtin_ctzll(set)] & some) next &= ~(set & -set);
+    return next ? next : some;
 }
 
 /* Below an index that factors share, those coordinates are found most that have most: the
  * fibers of all but one are longer than the mean. */
-static void weigh_fibers(const opt *o, const factor *f, walk *w, int n, int index,
-                         uint64_t left)
+static void weigh_fibers(nest *t, int index, uint64_t left)
 {
+    const double skew = t->o->skew[index];
     int first = -1;
-    for (int k = 0; k < n; k++)
-        if (f[k].indices >> index & 1 && f[k].density < 1 &&
-            (first < 0 || !(f[k].indices & left)))
-            first = k;
-    for (int k = 0; k < n && o->skew[index] > 1; k++) {
-        if (k == first || !(f[k].indices >> index & 1) || f[k].density >= 1) continue;
-        w[k].count = w[k].count > o->skew[index] ? w[k].count / o->skew[index] : 1;
+    if (!(skew > 1)) return;
+    for (uint64_t set = t->have[index]; set; set &= set - 1) {
+        const int k = __builtin_ctzll(set);
+        if (t->f[k].density < 1 && (first < 0 || !(t->f[k].indices & left))) first = k;
     }
+    for (uint64_t set = t->have[index]; set; set &= set - 1) {
+        const int k = __builtin_ctzll(set);
+        if (k == first || t->f[k].density >= 1) continue;
+        t->w[k].count = t->w[k].count > skew ? t->w[k].count / skew : 1;
+    }
+}
+
+/* A loop over an index is put below the others; gives the factors that are converted, since
+ * they have levels above it that are left. */
+static uint64_t bind(nest *t, int index, uint64_t left)
+{
+    uint64_t converted = 0, others = 0;
+    const bool turned = t->above[index] & left;
+    for (uint64_t having = t->have[index]; having; having &= having - 1) {
+        const int k = __builtin_ctzll(having);
+        walk *w = &t->w[k];
+        if (turned && is_below(&t->f[k], index, left)) converted |= UINT64_C(1) << k;
+        w->places *= t->o->extent[index];
+        w->count = t->stored[k] < w->places ? t->stored[k] : w->places;
+        if (w->count < 1) w->count = 1;
+        others |= t->f[k].indices;
+    }
+    left &= ~(UINT64_C(1) << index);
+    weigh_fibers(t, index, left);
+    for (others &= left; others; others &= others - 1)
+        t->now[__builtin_ctzll(others)] = step_into(t, __builtin_ctzll(others));
+    return converted;
 }
 
 /* Loops in the order that visits the fewest next; `stored`: in an order that levels have
  * wherever there is one. Factors whose levels have another one are converted. What costs
  * `most` isn't looked at further. */
-static double nest_in(const opt *o, const factor *f, int n, uint64_t left, bool stored,
-                      double most, bool *converts)
+static double nest_in(nest *t, bool stored, double most, bool *converts)
 {
-    walk w[OPT_FACTORS];
-    uint64_t have[64]; /* by index: the factors that have it */
-    const uint64_t rows = in_rows(f, n, left);
-    uint64_t converted = 0;
+    uint64_t left = t->all, converted = 0;
     double rounds = 1, cost = 0;
     for (uint64_t set = left; set; set &= set - 1)
-        have[__builtin_ctzll(set)] = 0;
-    for (int k = 0; k < n; k++) {
-        w[k] = (walk){f[k].density * cost_places(o, f[k].indices), 1, 1};
-        for (uint64_t set = f[k].indices; set; set &= set - 1)
-            have[__builtin_ctzll(set)] |= UINT64_C(1) << k;
-    }
+        t->now[__builtin_ctzll(set)] = t->first[__builtin_ctzll(set)];
     while (left) {
-        double visits = 0, leaves = 0, next;
-        int best = -1;
-        uint64_t set = left & ~rows ? left & ~rows : left; /* rows are innermost */
-        if (stored) set = can_be_next(f, n, set);
-        for (; set; set &= set - 1) {
-            const int i = __builtin_ctzll(set);
-            const double v = step_into(o, f, w, have[i], i, &next);
-            if (best >= 0 && v >= visits) continue;
-            best = i;
-            visits = v;
-            leaves = next;
-        }
-        for (uint64_t having = have[best]; having; having &= having - 1) {
-            const int k = __builtin_ctzll(having);
-            if (!((follows(&f[k], left) >> best) & 1)) converted |= UINT64_C(1) << k;
-            w[k].places *= o->extent[best];
-            w[k].count = w[k].stored < w[k].places ? w[k].stored : w[k].places;
-            if (w[k].count < 1) w[k].count = 1;
-        }
-        weigh_fibers(o, f, w, n, best, left & ~(UINT64_C(1) << best));
+        uint64_t set = left & ~t->rows ? left & ~t->rows : left; /* rows are innermost */
+        if (stored) set = can_be_next(t, set);
+        int best = __builtin_ctzll(set);
+        for (set &= set - 1; set; set &= set - 1)
+            if (t->now[__builtin_ctzll(set)].visits < t->now[best].visits)
+                best = __builtin_ctzll(set);
+        const loop_round r = t->now[best];
+        converted |= bind(t, best, left);
         left &= ~(UINT64_C(1) << best);
-        const double each = !left && rows >> best & 1 ? in_row : 1;
-        cost += rounds * (visits > leaves ? visits : leaves) * each;
-        rounds *= leaves;
+        const double each = !left && t->rows >> best & 1 ? in_row : 1;
+        cost += rounds * (r.visits > r.leaves ? r.visits : r.leaves) * each;
+        rounds *= r.leaves;
         if (cost < most) continue;
         *converts = converted; /* else the order that levels have is no other so far */
         return cost;
     }
     *converts = converted;
     for (; converted; converted &= converted - 1)
-        cost += convert * w[__builtin_ctzll(converted)].stored;
+        cost += convert * t->stored[__builtin_ctzll(converted)];
     return cost;
 }
 
 double cost_nest_below(const opt *o, const factor *f, int n, double most)
 {
-    uint64_t all = 0;
+    nest t;
     bool converts;
-    for (int k = 0; k < n; k++)
-        all |= f[k].indices;
-    const double any = nest_in(o, f, n, all, false, most, &converts);
+    nest_open(&t, o, f, n);
+    const double any = nest_in(&t, false, most, &converts);
     if (!converts) return any;
-    const double as_stored = nest_in(o, f, n, all, true, most, &converts);
+    for (int k = 0; k < n; k++)
+        t.w[k] = (walk){1, 1};
+    const double as_stored = nest_in(&t, true, any < most ? any : most, &converts);
     return any < as_stored ? any : as_stored;
 }
 

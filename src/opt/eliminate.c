@@ -24,9 +24,35 @@ typedef struct state {
     const struct state *from;
 } state;
 
+/* What a step of these factors of the product costs, of which what was reduced before has
+ * left some indices; at least that, if it isn't known more exactly. */
+typedef struct price {
+    uint64_t of, indices;
+    double cost;
+    int group;
+    bool known;
+} price;
+
+/* Factors of the product that are joined, as one, of which some indices are left. */
+typedef struct joined {
+    uint64_t of;
+    factor f;
+} joined;
+
+/* What is left of a product, and which of its factors each is made of, a bit each. */
+typedef struct left {
+    factor f[OPT_FACTORS];
+    uint64_t of[OPT_FACTORS];
+    int n;
+} left;
+
+/* Powers of two: of those that meet, the last one is found again. */
+enum { JOINED = 64, PRICES = 128 };
+
 typedef struct search {
     const opt *o;
     const product *x;
+    uint64_t some;      /* the factors that store some, or decide, a bit each    */
     uint64_t group[64]; /* indices                                              */
     uint64_t have[64];  /* the factors that have them, a bit each               */
     uint64_t twin[64];  /* groups whose step, of factors as written, is the same */
@@ -36,6 +62,8 @@ typedef struct search {
     state *layer;
     const state *best;
     double written, best_cost; /* in one nest, and the best way */
+    joined *joined;            /* by their hashes; of nothing: free */
+    price *price;
 } search;
 
 /* ---- the factors that are left ---------------------------------------------------- */
@@ -48,53 +76,81 @@ static uint64_t indices_of(const search *s, uint64_t groups)
     return set;
 }
 
-/* The factors that `first` is joined with by indices in `gone`, as one factor. */
-static factor join(const search *s, uint64_t gone, int first, uint64_t *taken)
+static uint64_t hash_of(uint64_t of, uint64_t indices)
 {
-    const product *x = s->x;
+    const uint64_t mixed = (of ^ indices * 31) * UINT64_C(0x9e3779b97f4a7c15);
+    return mixed ^ mixed >> 32;
+}
+
+/* Some factors of the product as one, of which `out` is left. */
+static const factor *join(const search *s, uint64_t of, uint64_t out)
+{
+    joined *j = &s->joined[hash_of(of, out) % JOINED];
+    if (j->of == of && j->f.indices == out) return &j->f;
     factor part[OPT_FACTORS];
-    uint64_t all = x->factor[first].indices;
     int n = 0;
-    part[n++] = x->factor[first];
-    *taken |= UINT64_C(1) << first;
-    for (int k = 0; k < x->n; k++) {
-        if ((*taken >> k) & 1 || !(x->factor[k].indices & all & gone)) continue;
-        *taken |= UINT64_C(1) << k;
-        all |= x->factor[k].indices;
-        part[n++] = x->factor[k];
-        k = -1; /* those before it may be joined by now */
-    }
-    for (int k = 0; k < x->n; k++) {
-        if ((*taken >> k) & 1 || x->factor[k].indices & gone ||
-            !cost_selects(part, n, all, &x->factor[k]))
-            continue;
-        *taken |= UINT64_C(1) << k;
-        part[n++] = x->factor[k];
-    }
-    const uint64_t out = all & ~gone;
-    const double density = cost_result(s->o, part, n, out);
     bool full = true;
-    for (int k = 0; k < n; k++)
-        full = full && part[k].full;
-    return (factor){.indices = out,
+    for (uint64_t set = of; set; set &= set - 1) {
+        part[n] = s->x->factor[__builtin_ctzll(set)];
+        full = full && part[n].full;
+        n++;
+    }
+    const double density = cost_result(s->o, part, n, out);
+    j->of = of;
+    j->f = (factor){.indices = out,
                     .density = density,
                     .full = full,
                     .plain = density >= 1,
                     .steady = keep_all(part, n),
                     .of = look_of(part, n)};
+    return &j->f;
 }
 
-static int left_over(const search *s, uint64_t groups, factor *f)
+/* Which factors some groups join, by what they are made of, the first ones first. */
+static int connect(const search *s, uint64_t groups, uint64_t *of)
 {
-    const uint64_t gone = indices_of(s, groups);
-    uint64_t taken = 0;
     int n = 0;
-    for (int k = 0; k < s->x->n; k++)
-        if (!((taken >> k) & 1) && s->x->factor[k].indices & gone)
-            f[n++] = join(s, gone, k, &taken);
-    for (int k = 0; k < s->x->n; k++)
-        if (!((taken >> k) & 1)) f[n++] = s->x->factor[k];
+    for (; groups; groups &= groups - 1) {
+        uint64_t all = s->have[__builtin_ctzll(groups)];
+        int kept = 0;
+        for (int k = 0; k < n; k++)
+            if (of[k] & all)
+                all |= of[k];
+            else
+                of[kept++] = of[k];
+        for (n = kept++; n && (of[n - 1] & -of[n - 1]) > (all & -all); n--)
+            of[n] = of[n - 1];
+        of[n] = all;
+        n = kept;
+    }
     return n;
+}
+
+static void left_over(const search *s, uint64_t groups, left *l)
+{
+    const factor *const f = s->x->factor;
+    const uint64_t gone = indices_of(s, groups);
+    uint64_t others = s->x->n < 64 ? (UINT64_C(1) << s->x->n) - 1 : ~UINT64_C(0);
+    l->n = connect(s, groups, l->of);
+    for (int k = 0; k < l->n; k++)
+        others &= ~l->of[k];
+    for (int k = 0; k < l->n; k++) {
+        uint64_t indices = 0;
+        for (uint64_t set = l->of[k]; set; set &= set - 1)
+            indices |= f[__builtin_ctzll(set)].indices;
+        /* everywhere, but only wanted where another one is */
+        for (uint64_t set = l->of[k] & s->some ? 0 : others & s->some; set; set &= set - 1)
+            if (cost_selects(NULL, 0, indices, &f[__builtin_ctzll(set)])) {
+                l->of[k] |= set & -set;
+                others &= ~(set & -set);
+                break;
+            }
+        l->f[k] = *join(s, l->of[k], indices & ~gone);
+    }
+    for (; others; others &= others - 1) {
+        l->f[l->n] = f[__builtin_ctzll(others)];
+        l->of[l->n++] = others & -others;
+    }
 }
 
 /* ---- the search ------------------------------------------------------------------- */
@@ -113,42 +169,68 @@ static bool scatters(const factor *f, int n, uint64_t indices)
     return some;
 }
 
-/* The cost of reducing a group; negative: it can't be a step, or costs `most` or more. */
-static double step_cost(const search *s, const factor *f, int n, uint64_t indices,
-                        double most)
+/* Whether a step can leave some indices, and reduce others. */
+static bool may_leave(const search *s, uint64_t out, uint64_t indices)
 {
-    factor part[OPT_FACTORS];
-    uint64_t out = 0;
-    int parts = 0, wheres = 0;
-    for (int k = 0; k < n; k++) {
-        if (!(f[k].indices & indices)) continue;
-        part[parts++] = f[k];
-        out |= f[k].indices;
-        wheres += f[k].where != NULL;
-    }
-    if (wheres == parts) return -1; /* of nothing */
-    for (int k = 0; k < n; k++)
-        if (!(f[k].indices & indices) && cost_selects(part, parts, out, &f[k]))
-            part[parts++] = f[k];
-    out &= ~indices;
-    if (s->o->pattern && !out) return -1; /* a scalar doesn't tell that it had no term */
-    if (__builtin_popcountll(out) > STC_MAX_ORDER) return -1;
-    for (uint64_t set = out; set; set &= set - 1)
-        if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return -1;
-    for (uint64_t set = indices; set; set &= set - 1)
-        if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return -1;
+    if (s->o->pattern && !out) return false; /* it doesn't tell that it had no term */
+    if (__builtin_popcountll(out) > STC_MAX_ORDER) return false;
+    for (uint64_t set = out | indices; set; set &= set - 1)
+        if (s->o->s->index[__builtin_ctzll(set)].lo >= 0) return false;
+    return true;
+}
+
+/* The cost of a step of some factors; `most`: it is that, or more. */
+static double cost_of(const search *s, const factor *part, int parts, uint64_t indices,
+                      uint64_t out, double most)
+{
     if (look_made(s->o, part, parts, out)) return 0;
     const double density = cost_result(s->o, part, parts, out);
     const double share = keep_share(s->o, s->kept && keep_all(part, parts), out, density);
     const double write = share * cost_write(s->o, out, density);
-    if (write >= most) return -1; /* whatever it takes to get there */
+    if (write >= most) return most; /* whatever it takes to get there */
     const double least = (most - write) / share;
     double nest = cost_nest_below(s->o, part, parts, least);
-    if (nest >= least) return -1;
+    if (nest >= least) return most;
     if (s->o->looks && nest < density * cost_places(s->o, out))
         nest = density * cost_places(s->o, out); /* each is visited that is stored */
     if (!(out & (out - 1)) && scatters(part, parts, indices)) nest *= scattered;
     const double cost = share * nest + write;
+    return cost < most ? cost : most;
+}
+
+/* The cost of reducing a group; negative: it can't be a step, or costs `most` or more. */
+static double step_cost(const search *s, const left *l, int group, double most)
+{
+    const uint64_t indices = s->group[group];
+    factor part[OPT_FACTORS];
+    uint64_t all = 0, of = 0;
+    int parts = 0;
+    bool some =
+        false; /* only one that stores all, or is read everywhere, asks for others */
+    for (int k = 0; k < l->n; k++) {
+        if (!(l->f[k].indices & indices)) continue;
+        some = some || l->f[k].density < 1 || l->f[k].where;
+        all |= l->f[k].indices;
+        of |= l->of[k];
+    }
+    price *p = &s->price[hash_of(of, all + (uint64_t)group) % PRICES];
+    const bool same = p->of == of && p->indices == all && p->group == group && some;
+    if (same && (p->known || p->cost >= most)) return p->cost < most ? p->cost : -1;
+    int wheres = 0;
+    for (int k = 0; k < l->n; k++) {
+        if (!(l->f[k].indices & indices)) continue;
+        part[parts++] = l->f[k];
+        wheres += l->f[k].where != NULL;
+    }
+    const bool nothing = wheres == parts;
+    for (int k = 0; k < l->n && !some; k++)
+        if (!(l->f[k].indices & indices) && cost_selects(part, parts, all, &l->f[k]))
+            part[parts++] = l->f[k];
+    const uint64_t out = all & ~indices;
+    const double cost = nothing || !may_leave(s, out, indices)
+                            ? DBL_MAX
+                            : cost_of(s, part, parts, indices, out, most);
+    if (some) *p = (price){of, all, cost, group, cost < most};
     return cost < most ? cost : -1;
 }
 
@@ -216,8 +298,10 @@ static bool strides(const search *s, uint64_t gone, const factor *f, int n)
 static void extend(search *s, const state *from)
 {
     if (from->cost >= s->best_cost) return; /* more steps don't make it cheaper */
-    factor f[OPT_FACTORS];
-    const int n = left_over(s, from->gone, f);
+    left l;
+    left_over(s, from->gone, &l);
+    const factor *const f = l.f;
+    const int n = l.n;
     const double more = s->best_cost - from->cost;
     const double stride = strides(s, from->gone, f, n) ? strided : 1;
     const double rest =
@@ -233,8 +317,7 @@ static void extend(search *s, const state *from)
     for (int g = 0; g < s->groups; g++) {
         if ((from->gone >> g) & 1) continue;
         const double most = s->best_cost - from->cost;
-        const double cost =
-            is_twice(s, from, g) ? 0 : step_cost(s, f, n, s->group[g], most);
+        const double cost = is_twice(s, from, g) ? 0 : step_cost(s, &l, g, most);
         if (cost >= 0) offer(s, from->gone | UINT64_C(1) << g, from->cost + cost, from);
     }
 }
@@ -317,6 +400,15 @@ static stc_status search_sets(opt *o, search *s, int width)
 stc_status eliminate(opt *o, const product *x, elimination *out)
 {
     search s = {.o = o, .x = x, .best_cost = DBL_MAX, .kept = !keep_all(x->factor, x->n)};
+    s.joined = arena_room(o->a, JOINED, sizeof *s.joined);
+    s.price = arena_room(o->a, PRICES, sizeof *s.price);
+    if (!s.joined || !s.price) return STC_ERR_MEMORY;
+    for (int k = 0; k < JOINED; k++)
+        s.joined[k].of = 0;
+    for (int k = 0; k < PRICES; k++)
+        s.price[k].of = 0;
+    for (int k = 0; k < x->n; k++)
+        if (x->factor[k].density < 1 || x->factor[k].where) s.some |= UINT64_C(1) << k;
     s.written = out->written = cost_nest(o, x->factor, x->n);
     find_groups(&s);
     find_twins(o, &s);
