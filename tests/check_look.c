@@ -162,6 +162,25 @@ START_TEST(what_is_as_thought_is_planned_once)
 }
 END_TEST
 
+/* What operands have in common is counted once, until one of them changes. */
+START_TEST(what_is_in_common_is_counted_once)
+{
+    static const char common[] = "s = A(i,j)*B(j,k)*C(k,l)";
+    bench b;
+    begin(&b, even, 0);
+    steps_of(&b, "C(50,50) = 3");
+    steps_of(&b, common);
+    const unsigned counted = b.s->skews.n;
+    ck_assert_uint_eq(counted, 2); /* along j and k */
+    steps_of(&b, common);
+    ck_assert_uint_eq(b.s->skews.n, counted);
+    steps_of(&b, "C(50,50) = 4"); /* where it is, of as many entries */
+    steps_of(&b, common);
+    ck_assert_uint_eq(b.s->skews.n, counted + 1);
+    end(&b);
+}
+END_TEST
+
 /* ---- programs ------------------------------------------------------------------- */
 
 static int64_t result_of(stc_machine *m, stc_program *p)
@@ -332,6 +351,7 @@ Suite *suite_look(void)
     tcase_add_loop_test(t, what_is_left_is_planned_anew, 0, 3);
     tcase_add_test(t, rounds_begin_with_what_was_learnt);
     tcase_add_test(t, what_is_as_thought_is_planned_once);
+    tcase_add_test(t, what_is_in_common_is_counted_once);
     tcase_add_test(t, programs_plan_what_is_left);
     tcase_add_test(t, later_statements_know_what_earlier_ones_gave);
     tcase_add_test(t, planning_what_is_left_may_fail);

@@ -96,6 +96,15 @@ typedef struct opt_shelf {
     uint64_t made;
 } opt_shelf;
 
+/* What modes of tensors had in common, by a key of them (skew.c): the last ones asked for.
+ */
+enum { SKEWS = 32 };
+typedef struct opt_skews {
+    uint64_t key[SKEWS];
+    double more[SKEWS];
+    unsigned n; /* so many were */
+} opt_skews;
+
 /* Tensors that are there already, by name. */
 typedef struct opt_known {
     const tensor *(*find)(const void *of, const char *name); /* may be NULL      */
@@ -107,6 +116,7 @@ typedef struct opt_known {
     opt_book *book;    /* may be NULL                                              */
     opt_looks **looks; /* NULL: whoever runs it doesn't look; made when needed  */
     opt_shelf *shelf;  /* may be NULL                                              */
+    opt_skews *skews;  /* may be NULL: each statement counts                       */
 } opt_known;
 
 typedef struct opt {

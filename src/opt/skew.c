@@ -5,7 +5,8 @@
  * the sum over k of A's and B's entries at k, and not the product of the means. It is
  * counted from at most so many entries of each operand, in runs that a line of the cache
  * holds, spread over all, and in at most so many classes of coordinates: what planning
- * takes for it doesn't grow with operands. Arrays aren't checked yet when this reads them.
+ * takes for it doesn't grow with operands, and a session keeps it. Arrays aren't checked
+ * yet when this reads them.
  */
 #include "opt.h"
 #include <math.h>
@@ -23,21 +24,17 @@ typedef struct counts {
     struct counts *next;
 } counts;
 
-/* The modes that are joined by some index, and what they have in common: several indices
- * may join the same. */
-typedef struct joint {
-    const counts *of[READS];
-    int n;
-    double more;
-    struct joint *next;
-} joint;
+/* A mode that an index joins with others. */
+typedef struct joined {
+    const tensor *t;
+    int mode;
+} joined;
 
 typedef struct reads {
     const tensor *t[READS];
     const bexpr *e[READS];
     int n;
     counts *counted;
-    joint *joined;
 } reads;
 
 static void find_reads(const opt *o, const bexpr *e, reads *r)
@@ -111,77 +108,97 @@ static stc_status counts_of(const opt *o, reads *r, const tensor *t, int mode, i
     return STC_OK;
 }
 
-/* The operands that have the index as a subscript; none, if one's aren't known. */
-static stc_status find_joined(const opt *o, reads *r, int index, joint *out)
+/* The operands that have the index as a subscript. */
+static int find_joined(const reads *r, int index, joined *out)
 {
-    const int classes = o->extent[index] < CLASSES ? (int)o->extent[index] : CLASSES;
+    int n = 0;
     for (int k = 0; k < r->n; k++)
-        for (int m = 0; m < r->t[k]->order; m++) {
+        for (int m = 0; m < r->t[k]->order && n < READS; m++) {
             const affine *at = &r->e[k]->sub[m];
-            if (at->terms != 1 || at->term[0].index != index || at->term[0].coef != 1 ||
-                at->constant)
-                continue;
-            const counts *one;
-            if (counts_of(o, r, r->t[k], m, classes, &one)) return STC_ERR_MEMORY;
-            if (one->listed && out->n < READS) {
-                out->of[out->n++] = one;
-                continue;
-            }
-            out->n = 0;
-            return STC_OK;
+            if (at->terms == 1 && at->term[0].index == index && at->term[0].coef == 1 &&
+                !at->constant)
+                out[n++] = (joined){r->t[k], m};
         }
-    return STC_OK;
+    return n;
 }
 
 /* By how much a join of two has more, as the mean of all that are joined. */
-static double have_in_common(const joint *j)
+static double have_in_common(const counts *const *of, int n)
 {
-    const double classes = j->of[0]->classes;
-    double all[CLASSES], means = (double)j->of[0]->stored / classes;
-    memcpy(all, j->of[0]->in, sizeof all);
-    for (int k = 1; k < j->n; k++) {
-        means *= (double)j->of[k]->stored / classes;
+    const double classes = of[0]->classes;
+    double all[CLASSES], means = (double)of[0]->stored / classes;
+    memcpy(all, of[0]->in, sizeof all);
+    for (int k = 1; k < n; k++) {
+        means *= (double)of[k]->stored / classes;
         for (int c = 0; c < CLASSES; c++)
-            all[c] *= j->of[k]->in[c];
+            all[c] *= of[k]->in[c];
     }
     for (int half = CLASSES / 2; half; half /= 2) /* their sum, in vectors */
         for (int c = 0; c < half; c++)
             all[c] += all[c + half];
     if (means <= 0 || all[0] <= 0) return 0;
     const double more = all[0] / classes / means;
-    return j->n == 2 ? more : pow(more, 1.0 / (j->n - 1));
+    return n == 2 ? more : pow(more, 1.0 / (n - 1));
 }
 
-static stc_status skew_of(const opt *o, reads *r, int index, double *out)
+/* The same for the same modes of tensors that haven't changed, in any order. */
+static uint64_t key_of(const joined *j, int n, int classes)
 {
-    joint now = {.n = 0}, *j = r->joined;
-    const stc_status st = find_joined(o, r, index, &now);
-    if (st || now.n < 2) return st;
-    while (j && (j->n != now.n || memcmp(j->of, now.of, sizeof now.of)))
-        j = j->next;
-    if (!j) {
-        if (!(j = arena_room(o->a, 1, sizeof *j))) return STC_ERR_MEMORY;
-        *j = now;
-        j->more = have_in_common(j);
-        j->next = r->joined;
-        r->joined = j;
+    const uint64_t prime = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key = (uint64_t)classes;
+    for (int k = 0; k < n; k++) {
+        uint64_t h = (uint64_t)(uintptr_t)j[k].t * prime + j[k].t->generation;
+        h = ((h ^ h >> 32) + (uint64_t)j[k].t->nvals) * prime + (uint64_t)j[k].mode;
+        key += (h ^ h >> 29) * prime;
     }
-    *out = j->more;
+    return key;
+}
+
+/* It isn't known, if one's entries aren't. */
+static stc_status skew_of(const opt *o, reads *r, int index, opt_skews *seen, double *out)
+{
+    const int classes = o->extent[index] < CLASSES ? (int)o->extent[index] : CLASSES;
+    const counts *of[READS];
+    joined j[READS];
+    const int n = find_joined(r, index, j);
+    const uint64_t key = key_of(j, n, classes);
+    unsigned row = 0;
+    if (n < 2) return STC_OK;
+    while (row < seen->n && row < SKEWS && seen->key[row] != key)
+        row++;
+    if (row == seen->n || row == SKEWS) {
+        bool listed = true;
+        for (int k = 0; k < n && listed; k++) {
+            if (counts_of(o, r, j[k].t, j[k].mode, classes, &of[k])) return STC_ERR_MEMORY;
+            listed = of[k]->listed;
+        }
+        row = seen->n++ % SKEWS; /* the oldest makes room */
+        seen->key[row] = key;
+        seen->more[row] = listed ? have_in_common(of, n) : 0;
+    }
+    *out = seen->more[row];
     return STC_OK;
 }
 
 stc_status skews(opt *o)
 {
     reads r = {.n = 0};
+    opt_skews own;
     stc_status st = STC_OK;
+    own.n = 0;
     if (!o->known || !o->known->find) return STC_OK;
     find_reads(o, o->s->value, &r);
     if (r.n < 2 || r.n > READS || o->s->nindex < 3) return STC_OK;
-    for (int i = 0; i < o->s->nindex && !st; i++) {
-        int have = 0;
-        for (int k = 0; k < r.n; k++)
-            have += (int)(opt_indices(o->p, r.e[k]) >> i & 1);
-        if (have > 1) st = skew_of(o, &r, i, &o->skew[i]);
+    opt_skews *const seen = o->known->skews ? o->known->skews : &own;
+    uint64_t one = 0, several = 0;
+    for (int k = 0; k < r.n; k++) {
+        const uint64_t has = opt_indices(o->p, r.e[k]);
+        several |= one & has;
+        one |= has;
+    }
+    for (; several && !st; several &= several - 1) {
+        const int i = __builtin_ctzll(several);
+        st = skew_of(o, &r, i, seen, &o->skew[i]);
     }
     return st;
 }

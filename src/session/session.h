@@ -157,6 +157,7 @@ struct stc_session {
     opt_shelf shelf; /* of the running exec                                  */
     known_text texts[TEXTS_KNOWN];
     uint64_t executed; /* counts texts                                         */
+    opt_skews skews;   /* what its statements' operands have in common         */
     place_seen seen;
     bool untaped;      /* what runs is a derivative: how it came about isn't kept */
     char file[256];    /* names the last text executed, for errors        */

@@ -253,6 +253,7 @@ static stc_status compile_in(stc_session *s, const script *in, const ast *statem
                              .rounds = s->f.rounds,
                              .steady = s->f.loop && !c->rest ? session_steady : NULL,
                              .looks = &c->looks,
+                             .skews = &s->skews,
                              .shelf =
                                  in->loops || s->repeat > 1 || s->dry ? NULL : &s->shelf};
     const bool tells = s->told && name;
