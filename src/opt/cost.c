@@ -237,7 +237,8 @@ typedef struct nest {
     const opt *o;
     const factor *f;
     int n;
-    uint64_t all, rows; /* indices; those along which factors lie in rows */
+    uint64_t all, rows;      /* indices; those along which factors lie in rows */
+    uint64_t partial, built; /* the factors that store some; that may be searched */
     uint64_t have[64], above[64];
     loop_round first[64], now[64]; /* as the outermost, and below the loops so far */
     double stored[OPT_FACTORS];
@@ -258,14 +259,12 @@ static loop_round step_into(const nest *t, int index)
     int sought = 0;
     for (uint64_t having = t->have[index]; having; having &= having - 1) {
         const int k = __builtin_ctzll(having);
-        const factor *f = &t->f[k];
         const double places = t->w[k].places * whole;
         double fiber = (t->stored[k] < places ? t->stored[k] : places) / t->w[k].count;
         if (fiber > whole) fiber = whole;
         if (fiber < r.visits) r.visits = fiber;
         r.leaves *= fiber / whole;
-        const bool made = f->of & (f->of - 1); /* it has levels that are searched */
-        if (f->full || (f->density >= 1 && !made) || t->w[k].places <= 1) continue;
+        if (!(t->built & having & -having) || t->w[k].places <= 1) continue;
         if (fiber > longest) longest = fiber;
         sought++;
     }
@@ -280,7 +279,7 @@ static void nest_open(nest *t, const opt *o, const factor *f, int n)
     t->o = o;
     t->f = f;
     t->n = n;
-    t->all = 0;
+    t->all = t->partial = t->built = 0;
     for (int k = 0; k < n; k++)
         t->all |= f[k].indices;
     t->rows = t->all;
@@ -291,6 +290,10 @@ static void nest_open(nest *t, const opt *o, const factor *f, int n)
         t->stored[k] = f[k].density;
         t->w[k] = (walk){1, 1};
         if (!f[k].plain) t->rows &= ~f[k].indices;
+        const bool some = f[k].density < 1;
+        const bool made = f[k].of & (f[k].of - 1); /* it has levels that are searched */
+        t->partial |= (uint64_t)some << k;
+        t->built |= (uint64_t)(!f[k].full && (some || made)) << k;
         for (uint64_t set = f[k].indices; set; set &= set - 1) {
             t->stored[k] *= o->extent[__builtin_ctzll(set)];
             t->have[__builtin_ctzll(set)] |= UINT64_C(1) << k;
@@ -330,16 +333,15 @@ static uint64_t can_be_next(const nest *t, uint64_t some)
 static void weigh_fibers(nest *t, int index, uint64_t left)
 {
     const double skew = t->o->skew[index];
+    const uint64_t some = t->have[index] & t->partial;
     int first = -1;
     if (!(skew > 1)) return;
-    for (uint64_t set = t->have[index]; set; set &= set - 1) {
+    for (uint64_t set = some; set; set &= set - 1)
+        if (first < 0 || !(t->f[__builtin_ctzll(set)].indices & left))
+            first = __builtin_ctzll(set);
+    for (uint64_t set = some; set; set &= set - 1) {
         const int k = __builtin_ctzll(set);
-        if (t->f[k].density < 1 && (first < 0 || !(t->f[k].indices & left))) first = k;
-    }
-    for (uint64_t set = t->have[index]; set; set &= set - 1) {
-        const int k = __builtin_ctzll(set);
-        if (k == first || t->f[k].density >= 1) continue;
-        t->w[k].count = t->w[k].count > skew ? t->w[k].count / skew : 1;
+        if (k != first) t->w[k].count = t->w[k].count > skew ? t->w[k].count / skew : 1;
     }
 }
 

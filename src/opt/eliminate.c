@@ -236,16 +236,16 @@ static double step_cost(const search *s, const left *l, int group, double most)
 
 static void offer(search *s, uint64_t gone, double cost, const state *from)
 {
-    int at = -1, worst = 0;
-    for (int k = 0; k < s->n && at < 0; k++) {
-        if (s->layer[k].gone == gone) at = k;
-        if (s->layer[k].cost > s->layer[worst].cost) worst = k;
-    }
-    if (at < 0 && s->n < s->width) {
+    int at = 0;
+    while (at < s->n && s->layer[at].gone != gone)
+        at++;
+    if (at == s->n && s->n < s->width) {
         s->layer[s->n++] = (state){gone, cost, from};
         return;
     }
-    if (at < 0) at = worst;
+    if (at == s->n) /* in place of the dearest */
+        for (int k = at = 0; k < s->n; k++)
+            if (s->layer[k].cost > s->layer[at].cost) at = k;
     if (cost < s->layer[at].cost) s->layer[at] = (state){gone, cost, from};
 }
 
@@ -356,21 +356,26 @@ static const bexpr *step_of(opt *o, const search *s, int group)
     return t.n > 1 ? expression(o, s->x, &t) : NULL;
 }
 
-/* Equal steps are computed once (share.c). */
+/* Equal steps are computed once (share.c): each is compared with the first of its kind. */
 static void find_twins(opt *o, search *s)
 {
     const bexpr *step[EXACT];
-    uint64_t key[EXACT];
+    uint64_t key[EXACT], alike[EXACT]; /* by the first of a kind: all that are */
     for (int g = 0; g < s->groups && s->groups <= EXACT; g++) {
+        int k = 0;
         step[g] = step_of(o, s, g);
         key[g] = step[g] ? share_key(step[g]) : 0;
-        for (int k = 0; k < g && step[g]; k++) {
-            if (!step[k] || key[k] != key[g] || s->have[k] & s->have[g] ||
-                !share_same(o, o->s->index, step[k], step[g]))
-                continue;
-            s->twin[g] |= UINT64_C(1) << k;
-            s->twin[k] |= UINT64_C(1) << g;
+        alike[g] = 0;
+        while (k < g && !(step[g] && alike[k] && key[k] == key[g] &&
+                          share_same(o, o->s->index, step[k], step[g])))
+            k++;
+        for (uint64_t set = alike[k]; set; set &= set - 1) {
+            const int m = __builtin_ctzll(set);
+            if (s->have[m] & s->have[g]) continue;
+            s->twin[g] |= UINT64_C(1) << m;
+            s->twin[m] |= UINT64_C(1) << g;
         }
+        if (step[g]) alike[k] |= UINT64_C(1) << g;
     }
 }
 

@@ -369,11 +369,12 @@ bool access_strides(const paccess *x, int index)
 
 bool access_turns(const paccess *x, int outermost, int innermost)
 {
+    if (!(x->copied & COPY_PAYS)) return false;
     bool rough = x->levels == 1 && !(x->level[0].kind->caps & CAP_LOCATE);
     for (int l = 0; l < x->levels; l++)
         rough |= !(x->level[l].props & PROP_ORDERED) || !(x->level[l].props & PROP_UNIQUE);
-    return x->copied & COPY_PAYS && (access_strides(x, innermost) ||
-                                     (rough && !affine_has(&x->level[0].at, outermost)));
+    return access_strides(x, innermost) ||
+           (rough && !affine_has(&x->level[0].at, outermost));
 }
 
 double work_of(work *w, const int *seq, double limit, double *inner)
