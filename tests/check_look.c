@@ -165,17 +165,19 @@ END_TEST
 /* What operands have in common is counted once, until one of them changes. */
 START_TEST(what_is_in_common_is_counted_once)
 {
-    static const char common[] = "s = A(i,j)*B(j,k)*C(k,l)";
+    static const char *const common[] = {"s = A(i,j)*B(j,k)*C(k,l)",
+                                         "s = A(i,j)*B(j,k)*C(k,l) # anew",
+                                         "s = A(i,j)*B(j,k)*C(k,l) # and anew"};
     bench b;
     begin(&b, even, 0);
     steps_of(&b, "C(50,50) = 3");
-    steps_of(&b, common);
+    steps_of(&b, common[0]);
     const unsigned counted = b.s->skews.n;
     ck_assert_uint_eq(counted, 2); /* along j and k */
-    steps_of(&b, common);
+    steps_of(&b, common[1]);
     ck_assert_uint_eq(b.s->skews.n, counted);
     steps_of(&b, "C(50,50) = 4"); /* where it is, of as many entries */
-    steps_of(&b, common);
+    steps_of(&b, common[2]);
     ck_assert_uint_eq(b.s->skews.n, counted + 1);
     end(&b);
 }
