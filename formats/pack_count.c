@@ -574,10 +574,9 @@ static stc_status run_groups(counting *c)
 /* All buckets, a group at a time. */
 static stc_status run_buckets(counting *c)
 {
-    stc_status s = STC_OK;
-    bool apart = true; /* two groups have slabs of their own */
     take_slabs(c);
-    apart = c->full.slab >= c->fills.slabs && c->fills.slabs;
+    const bool apart = c->fills.slabs && c->full.slab; /* groups have slabs of their own */
+    stc_status s = STC_OK;
     for (int next = 0; !s && (next < c->buckets || c->full.past > c->full.first);) {
         if (next < c->buckets && (apart || c->full.past == c->full.first)) {
             s = make_group(c, &c->fills, next);
