@@ -118,6 +118,7 @@ static int connect(const search *s, uint64_t groups, uint64_t *of)
                 all |= of[k];
             else
                 of[kept++] = of[k];
+        /* those behind it make room */
         for (n = kept++; n && (of[n - 1] & -of[n - 1]) > (all & -all); n--)
             of[n] = of[n - 1];
         of[n] = all;
@@ -205,8 +206,8 @@ static double step_cost(const search *s, const left *l, int group, double most)
     factor part[OPT_FACTORS];
     uint64_t all = 0, of = 0;
     int parts = 0;
-    bool some =
-        false; /* only one that stores all, or is read everywhere, asks for others */
+    /* only factors that store all, and are read everywhere, ask for others beside them */
+    bool some = false;
     for (int k = 0; k < l->n; k++) {
         if (!(l->f[k].indices & indices)) continue;
         some = some || l->f[k].density < 1 || l->f[k].where;
