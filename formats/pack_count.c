@@ -145,7 +145,8 @@ static size_t slab_size(const ctx *root)
 static char *slab_new(ctx *cx, size_t bytes)
 {
     char *const slab = premade_take(cx->root ? cx->root : cx, bytes);
-    return slab ? slab : mem_alloc(cx, bytes);
+    if (slab) return slab;
+    return mem_leaves(cx, bytes, PREMADE_LEFT) ? mem_alloc(cx, bytes) : NULL;
 }
 
 void convert_ahead(const tensor *t, const format *f)
@@ -656,8 +657,7 @@ static stc_status pack_buckets(counting *c, bool *done)
     c->bound = (int32_t *)room.bounds - 1; /* where the first row begins */
     c->crd = room.crd;
     c->filed = t->vals_owned && inner->a[STC_CRD].owned &&
-               spill_takes(t->cx->root ? t->cx->root : t->cx,
-                           (size_t)t->vals_cap * type_size(t->type));
+               mem_in_file(t->cx, t->vals, (size_t)t->vals_cap * type_size(t->type));
     if (c->filed && c->parts > 1)
         c->finish = 2 * c->parts < PARTS_MAX ? 2 * c->parts : PARTS_MAX;
     if (run_buckets(c)) return t->cx->diag.status;

@@ -274,10 +274,59 @@ START_TEST(spilled_blocks)
             ck_assert_int_eq(p[i], 7);
         memset(p, 7, size = sizes[k]);
         ck_assert_uint_eq(cx->used,
-                          before + (spill_takes(cx, size) ? 0 : mem_cost(cx, size)));
+                          before + (mem_in_file(cx, p, size) ? 0 : mem_cost(cx, size)));
     }
     mem_free(cx, p, size);
     ck_assert_uint_eq(cx->used, before);
+    stc_close(m);
+}
+END_TEST
+
+/* A block of a file's size lies in memory, and counts, if it has its size from the start
+ * and half of the cap is left. One that grows goes to a file with what it holds. */
+START_TEST(large_in_memory)
+{
+    enum { MB = 1 << 20, N = 6 };
+    const stc_config config = {.max_memory = 32 * MB, .spill = "/tmp"};
+    stc_machine *m;
+    ck_assert_int_eq(stc_open(&config, &m), STC_OK);
+    ctx *cx = &m->cx;
+    const uint64_t before = cx->used;
+    unsigned char *block[N];
+    const size_t each = 4 * MB;
+    int files = 0;
+    for (int k = 0; k < N; k++) {
+        block[k] = mem_alloc(cx, each);
+        ck_assert_ptr_nonnull(block[k]);
+        memset(block[k], k, each);
+        files += mem_in_file(cx, block[k], each);
+    }
+    ck_assert_int_eq(files, 3); /* four of them would leave less than half */
+    ck_assert_uint_eq(cx->used, before + (N - files) * mem_cost(cx, each));
+    ck_assert(!mem_in_file(cx, block[0], each));
+    ck_assert(mem_in_file(cx, block[N - 1], each));
+    block[0] = mem_resize(cx, block[0], each, each / 2);
+    ck_assert(!mem_in_file(cx, block[0], each / 2));
+    block[0] = mem_resize(cx, block[0], each / 2, 2 * each);
+    ck_assert(mem_in_file(cx, block[0], 2 * each));
+    block[1] = mem_resize(cx, block[1], each, 1000);
+    ck_assert(!mem_in_file(cx, block[1], 1000));
+    ck_assert_uint_eq(cx->used, before + mem_cost(cx, each) + mem_cost(cx, 1000));
+    for (int k = 0; k < N; k++) {
+        const size_t size = k == 0 ? 2 * each : k == 1 ? 1000 : each;
+        for (size_t i = 0; i < (k ? size : each / 2); i += 97)
+            ck_assert_int_eq(block[k][i], k);
+        mem_free(cx, block[k], size);
+    }
+    ck_assert_uint_eq(cx->used, before);
+    for (int k = 0; k < 100; k++) { /* no place in a list stays taken */
+        void *b = mem_alloc(cx, each);
+        ck_assert(!mem_in_file(cx, b, each));
+        mem_free(cx, b, each);
+    }
+    void *beyond = mem_alloc(cx, 9 * MB); /* a quarter is the most */
+    ck_assert(mem_in_file(cx, beyond, 9 * MB));
+    mem_free(cx, beyond, 9 * MB);
     stc_close(m);
 }
 END_TEST
@@ -286,7 +335,7 @@ END_TEST
 START_TEST(premade_blocks)
 {
     enum { MB = 1 << 20, N = 24 };
-    const stc_config config = {.max_memory = 32 * MB};
+    const stc_config config = {.max_memory = 33 * MB};
     stc_machine *m;
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);
     ctx *cx = &m->cx;
@@ -432,6 +481,7 @@ Suite *suite_memory(void)
     tcase_add_test(c, grows_into_kept);
     tcase_add_test(c, refused_blocks);
     tcase_add_test(c, spilled_blocks);
+    tcase_add_test(c, large_in_memory);
     tcase_add_test(c, premade_blocks);
     tcase_add_loop_test(c, spilled_nowhere, 0, 2);
     tcase_add_test(c, copied_texts);

@@ -619,7 +619,7 @@ START_TEST(written_without_memory)
     enum { N = 200000, MORE = 1 << 20 };
     char folder[SCRATCH_PATH];
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
-    const stc_config config = {.spill = folder, .max_memory = 16 << 20};
+    const stc_config config = {.spill = folder, .max_memory = 4 << 20};
     struct rlimit before, least;
     stc_machine *m;
     ck_assert_int_eq(stc_open(&config, &m), STC_OK);

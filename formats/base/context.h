@@ -42,6 +42,7 @@ typedef struct ctx {
     const char *spill;    /* the folder of blocks that lie in files, NULL: none do */
     uint64_t spill_least; /* bytes of the least of them                            */
     _Atomic(struct spill_file *) spilled; /* the file that they share: see spill.h */
+    _Atomic(void *) in_memory[16]; /* blocks as large as those, for which there was room */
     _Atomic uint64_t used, peak;
     atomic_int stop; /* a work_stop: set until the next call begins                  */
     bool entered;    /* a public call is under way: set where calls begin and end (api.h) */
@@ -192,6 +193,10 @@ static inline stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_
 bool mem_claim(ctx *cx, size_t size);
 void mem_unclaim(ctx *cx, size_t size);
 size_t mem_cost(const ctx *cx, size_t size);
+/* Whether 1/parts of the cap are left, if there is one, when a block of that size is made. */
+bool mem_leaves(const ctx *cx, size_t size, int parts);
+/* Whether a block of that size lies in a file (spill.h), and counts as nothing. */
+bool mem_in_file(const ctx *cx, const void *block, size_t size);
 void mem_drop(ctx *cx, void *block, size_t size); /* frees one that was unclaimed */
 bool mem_array_size(ctx *cx, int64_t count, size_t size, size_t *bytes);
 bool mem_keeps(const ctx *cx);          /* whether blocks may be kept, uncounted */

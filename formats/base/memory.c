@@ -370,30 +370,115 @@ static void *host_alloc(ctx *cx, void *block, size_t old_size, size_t size)
 
 size_t mem_cost(const ctx *cx, size_t size)
 {
-    if (spill_takes(cx, size)) return 0;
     return cx->alloc ? size : default_cost(cx, size);
+}
+
+/* ---- blocks in files --------------------------------------------------------- */
+
+enum { IN_MEMORY = sizeof((ctx *)0)->in_memory / sizeof(void *) };
+
+/* The place in the list of a block that is as large as a file's and lies in memory; NULL:
+ * an empty one. -1: there is none. */
+static int in_memory(const ctx *root, const void *block)
+{
+    for (int k = 0; k < IN_MEMORY; k++)
+        if (atomic_load_explicit(&root->in_memory[k], memory_order_relaxed) == block)
+            return k;
+    return -1;
+}
+
+bool mem_in_file(const ctx *cx, const void *block, size_t size)
+{
+    const ctx *const root = cx->root ? cx->root : cx;
+    return spill_takes(root, size) && in_memory(root, block) < 0;
+}
+
+static size_t cost_of(const ctx *root, const void *block, size_t size)
+{
+    return mem_in_file(root, block, size) ? 0 : mem_cost(root, size);
+}
+
+bool mem_leaves(const ctx *cx, size_t size, int parts)
+{
+    const ctx *const root = cx->root ? cx->root : cx;
+    const uint64_t cap = root->max_memory, most = cap - cap / (unsigned)parts;
+    const uint64_t used = atomic_load_explicit(&root->used, memory_order_relaxed);
+    return !cap || (used < most && mem_cost(root, size) <= most - used);
+}
+
+/* Whether a new block is to lie in memory though a file would take it: pages of files cost
+ * many times those of memory when they are first touched. It is for what has its size from
+ * the start, and leaves half of the cap for the rest. */
+static bool has_room(const ctx *root, size_t size)
+{
+    return size <= root->max_memory / 4 && mem_leaves(root, size, 2);
+}
+
+static bool list_block(ctx *root, void *block)
+{
+    for (int k; (k = in_memory(root, NULL)) >= 0;) {
+        void *none = NULL;
+        if (atomic_compare_exchange_strong(&root->in_memory[k], &none, block)) return true;
+    }
+    return false;
+}
+
+static void unlist_block(ctx *root, const void *block)
+{
+    const int k = in_memory(root, block);
+    if (k >= 0) atomic_store(&root->in_memory[k], NULL);
+}
+
+/* NULL: it is to be a file's. */
+static void *large_in_memory(ctx *root, size_t size)
+{
+    const size_t cost = mem_cost(root, size);
+    if (!has_room(root, size) || !mem_claim(root, cost)) return NULL;
+    void *block = default_alloc(root, NULL, 0, size);
+    if (block && list_block(root, block)) return block;
+    if (block) default_free(root, block, size);
+    mem_unclaim(root, cost);
+    return NULL;
 }
 
 static void block_free(ctx *cx, void *block, size_t size)
 {
-    if (spill_takes(cx, size))
+    if (mem_in_file(cx, block, size)) {
         spill_free(block);
-    else
-        default_free(cx, block, size);
+        return;
+    }
+    if (spill_takes(cx, size)) unlist_block(cx, block);
+    default_free(cx, block, size);
+}
+
+/* A block in memory that stays there: `k` is its place in the list, if it has one. */
+static void *resize_in_memory(ctx *cx, int k, void *block, size_t old_size, size_t size)
+{
+    void *const out = default_alloc(cx, block, old_size, size);
+    if (out && k >= 0) atomic_store(&cx->in_memory[k], spill_takes(cx, size) ? out : NULL);
+    return out;
 }
 
 /* From memory to a file and back where the size asks for it. */
-static void *block_resize(ctx *cx, void *block, size_t old_size, size_t size)
+static void *block_resize(ctx *cx, void *block, size_t old_size, size_t size, bool file)
 {
-    const bool from = block && spill_takes(cx, old_size), to = spill_takes(cx, size);
-    if (!from && !to) return default_alloc(cx, block, old_size, size);
-    if (to && (from || !block)) return spill_resize(cx, block, size);
-    void *moved = to ? spill_resize(cx, NULL, size) : default_alloc(cx, NULL, 0, size);
+    const bool from = block && mem_in_file(cx, block, old_size);
+    const int k = block && spill_takes(cx, old_size) ? in_memory(cx, block) : -1;
+    if (!file && !from) return resize_in_memory(cx, k, block, old_size, size);
+    if (file && (from || !block)) return spill_resize(cx, block, size);
+    void *moved = file ? spill_resize(cx, NULL, size) : default_alloc(cx, NULL, 0, size);
     if (!moved) return NULL;
     memcpy(moved, block, old_size < size ? old_size : size);
-    if (to) spill_unsum(moved, old_size);
+    if (file) spill_unsum(moved, old_size);
     block_free(cx, block, old_size);
     return moved;
+}
+
+/* What grows into a file's size becomes a file's. */
+static bool goes_to_file(const ctx *root, const void *block, size_t old_size, size_t size)
+{
+    return spill_takes(root, size) &&
+           !(block && size <= old_size && !mem_in_file(root, block, old_size));
 }
 
 /* Without an error: for those who try, and try for less. */
@@ -403,10 +488,14 @@ static void *try_resize(ctx *cx, void *block, size_t old_size, size_t size)
     if (!size) size = 1;
     if (!block) old_size = 0;
     ctx *const root = root_of(cx);
-    const size_t cost = mem_cost(root, size), old = block ? mem_cost(root, old_size) : 0;
+    const bool file = goes_to_file(root, block, old_size, size);
+    void *out = file && !block ? large_in_memory(root, size) : NULL;
+    if (out) return out;
+    const size_t cost = file ? 0 : mem_cost(root, size);
+    const size_t old = block ? cost_of(root, block, old_size) : 0;
     if (cost > old && !mem_claim(root, cost - old)) return NULL;
-    void *out = root->alloc ? host_alloc(cx, block, old_size, size)
-                            : block_resize(root, block, old_size, size);
+    out = root->alloc ? host_alloc(cx, block, old_size, size)
+                      : block_resize(root, block, old_size, size, file);
     if (!out) {
         if (cost > old) mem_unclaim(root, cost - old);
         return NULL;
@@ -505,19 +594,20 @@ void mem_free(ctx *cx, void *block, size_t size)
         mem_unclaim(root, default_cost(root, size));
         return;
     }
+    const size_t cost = cost_of(root, block, size);
     if (root->alloc) {
         host_alloc(cx, block, size, 0);
     } else {
         block_free(root, block, size);
     }
-    mem_unclaim(root, mem_cost(root, size));
+    mem_unclaim(root, cost);
 }
 
 void mem_put(ctx *cx, void *block, size_t size, void *to, const void *from, size_t n)
 {
     enum { PAGES = 16 }; /* below, a call costs more than it saves */
     const ctx *const root = root_of(cx);
-    const bool file = n && !root->alloc && spill_takes(root, size);
+    const bool file = n && mem_in_file(root, block, size);
     if (file) spill_sum(block, to, from, n);
     if (file && n >= PAGES * MEM_PAGE && spill_write(block, to, from, n)) return;
     if (n) memcpy(to, from, n);
@@ -526,7 +616,7 @@ void mem_put(ctx *cx, void *block, size_t size, void *to, const void *from, size
 void mem_put_anew(ctx *cx, void *block, size_t size)
 {
     const ctx *const root = root_of(cx);
-    if (block && !root->alloc && spill_takes(root, size)) spill_unsum(block, 0);
+    if (block && mem_in_file(root, block, size)) spill_unsum(block, 0);
 }
 
 void mem_drop(ctx *cx, void *block, size_t size)

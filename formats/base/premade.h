@@ -10,7 +10,10 @@
 
 #include "context.h"
 
-enum { PREMADE_MAX = 24 };
+enum {
+    PREMADE_MAX = 24,
+    PREMADE_LEFT = 4 /* which part of a cap is left to others */
+};
 
 /* Up to n blocks of so many bytes, in place of those that there are. */
 void premade_begin(ctx *root, size_t size, int n);

@@ -212,7 +212,7 @@ static int list_parts(const stt_writer *w, spill_part *part, int *number)
     for (int k = 0; k < w->count; k++) {
         const array_span *s = &w->array[k].span;
         if (w->array[k].shared > 1 || s->stride != s->width || s->n == 0) continue;
-        if (!spill_takes(w->t->cx, w->array[k].owned)) continue;
+        if (!mem_in_file(w->t->cx, s->data, w->array[k].owned)) continue;
         part[n] = (spill_part){(void *)(uintptr_t)s->data, (size_t)(s->n * s->width), 0};
         number[n++] = k;
     }
