@@ -49,6 +49,16 @@ typedef struct scatter_factor {
 
 typedef struct scatter scatter;
 
+/* A row whose coordinates are in [lo, hi), while it is open (super_window.c). */
+typedef struct row_window {
+    bool open, serves;
+    bool whole;   /* all places have got something */
+    uint8_t size; /* bytes of a value */
+    value empty;  /* what places begin with */
+    int64_t lo, hi;
+    struct window_room *room; /* NULL: there is none yet */
+} row_window;
+
 /* A row that is listed (super_list.c): coordinates and values, and slots that lead to
  * them, as number + base; what is below base is empty. */
 enum { RANK_MAX = 96, RANK_PAD = 32 };
@@ -62,7 +72,8 @@ typedef struct row_list {
     int64_t *head, heads, base;
     ws_record *record;
     int64_t record_cap;
-    int64_t rows; /* that had entries, for reports */
+    int64_t rows;      /* that had entries, for reports */
+    row_window window; /* what it has while nothing is listed, if that is open */
 } row_list;
 typedef void (*list_kernel)(const scatter *sc, row_list *l, int n);
 typedef void (*scatter_kernel)(scatter *sc, workspace *w, int n);
@@ -168,12 +179,21 @@ stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *u
 void rank_keys(const machine *mc, int32_t *key, int n, int32_t *rank);
 
 /* super_list.c: whether rows of this run can be listed; n fibers of so many entries more;
- * the row's entries in order; the next row. */
+ * what the window has, as a list; the row's entries in order; the next row. */
 bool list_ready(machine *mc, const scatter *sc, row_list *l);
 stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64_t most);
+stc_status list_window(ctx *cx, row_list *l);
 stc_status list_sort(machine *mc, row_list *l);
 void list_clear(row_list *l);
 void list_free(ctx *cx, row_list *l);
+
+/* super_window.c: of this run; whether n fibers more were put into the window, which opens
+ * for the first of a row; how many places it has got, which, in order (NULL: all), and
+ * the value of each: until it opens again. */
+void window_ready(machine *mc, const scatter *sc, row_window *w);
+bool window_fibers(machine *mc, const scatter *sc, row_window *w, int n);
+int64_t window_close(row_window *w, const int64_t **at, const void **val);
+void window_free(ctx *cx, row_window *w);
 
 /* super_rows.c: gives loops around scatters to the handler that drains them. */
 stc_status rows_fuse(machine *mc);

@@ -239,11 +239,34 @@ static void put_few(const machine *mc, const drain *d, const row_list *l,
     ws_put_values(t->type, t->vals, at, l->val, NULL, l->n);
 }
 
+/* The entries of the window behind what the result has. */
+static stc_status drain_window(machine *mc, const drain *d, row_window *w, int64_t parent)
+{
+    slot *r = &mc->slot[d->result];
+    const tensor *t = r->t;
+    const int64_t *at, lo = w->lo;
+    const void *val;
+    const int64_t n = window_close(w, &at, &val);
+    append_room room;
+    if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
+    for (int64_t k = 0; k < n && room.width == 4; k++)
+        ((int32_t *)room.crd)[k] = (int32_t)(lo + (at ? at[k] : k));
+    for (int64_t k = 0; k < n && room.width == 8; k++)
+        ((int64_t *)room.crd)[k] = lo + (at ? at[k] : k);
+    ws_put_values(t->type, (char *)t->vals + room.pos * (int64_t)type_size(t->type), NULL,
+                  val, at, n);
+    appended(r, d, &room, n);
+    return STC_OK;
+}
+
 stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up)
 {
     slot *r = &mc->slot[d->result];
-    const int64_t parent = up ? up->c.at : 0, n = l->n;
+    const int64_t parent = up ? up->c.at : 0;
     const bool follows = parent <= r->lev[d->level].parent;
+    if (l->window.open && !follows) return drain_window(mc, d, &l->window, parent);
+    if (l->window.open && list_window(mc->cx, l)) return mc->cx->diag.status;
+    const int64_t n = l->n;
     const bool few =
         !follows && n <= RANK_MAX && r->t->level[d->level].a[STC_CRD].width == 4;
     append_room room;

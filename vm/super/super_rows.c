@@ -224,7 +224,7 @@ static stc_status run_op(machine *mc, int op, const lop *at)
 static stc_status drain_any(machine *mc, rows *r)
 {
     const mcursor *up = cursor_at(mc, r->up);
-    if (r->list.n) return drain_list(mc, &r->out, &r->list, up);
+    if (r->list.n || r->list.window.open) return drain_list(mc, &r->out, &r->list, up);
     return drain_sums(mc, &r->out, mc->slot[r->out.work].ws, up);
 }
 

@@ -1,0 +1,151 @@
+/* super_window.c: rows whose coordinates lie close together, as those of a band, or of the
+ * pieces of a mesh: they are accumulated in a window, however many coordinates there are.
+ *
+ * Of fibers in order the first and the last coordinates say where a row lies. A window
+ * that holds all of it has a byte for each place, which is set and never asked while the
+ * row is filled: values begin with what the fold leaves as it is. In the end the bytes have
+ * the order; fibers that are one run together need none. A row that turns out to reach
+ * further is listed (super_list.c).
+ */
+#include "../core/coords.h"
+#include "scatter.h"
+#include "super.h"
+#include <string.h>
+
+enum { WINDOW = 256, WORD = sizeof(uint64_t) };
+
+struct window_room {
+    uint8_t mark[WINDOW];
+    int64_t place[WINDOW];
+    _Alignas(16) char val[];
+};
+
+/* ---- kernels ----------------------------------------------------------------------- */
+
+#define SCATTER(TYPE, W, TERM, FOLD)                                                       \
+    static void window_##TERM##_##FOLD##_##TYPE##_##W(const scatter *sc, int n,            \
+                                                      const row_window *w, bool runs)      \
+    {                                                                                      \
+        const elem_##TYPE *vals = sc->vals;                                                \
+        const num_##TYPE *by = (const num_##TYPE *)sc->by;                                 \
+        const index_##W *crd = sc->crd;                                                    \
+        num_##TYPE *acc = (num_##TYPE *)(void *)w->room->val;                              \
+        uint8_t *mark = w->room->mark;                                                     \
+        const int64_t lo = w->lo;                                                          \
+        for (int k = 0; k < n; k++) {                                                      \
+            const int64_t from = sc->from[k], e = sc->to[k];                               \
+            const int64_t run = runs && from < e ? crd[from] - lo - from : 0;              \
+            for (int64_t p = from; p < e; p++) {                                           \
+                const int64_t i = runs ? run + p : crd[p] - lo;                            \
+                const num_##TYPE x =                                                       \
+                    vals ? FN(TERM, TYPE, by[k], GET(TYPE, vals[p])) : by[k];              \
+                acc[i] = FN(FOLD, TYPE, acc[i], x);                                        \
+                if (!runs) mark[i] = 1;                                                    \
+            }                                                                              \
+        }                                                                                  \
+    }
+#include "scatter.def"
+
+typedef void (*window_kernel)(const scatter *sc, int n, const row_window *w, bool runs);
+static const window_kernel instances[] = {
+#define SCATTER(TYPE, W, TERM, FOLD) window_##TERM##_##FOLD##_##TYPE##_##W,
+#include "scatter.def"
+};
+
+/* ---- filling ----------------------------------------------------------------------- */
+
+/* What a fold leaves as it is; a sum with -0 is that, too. */
+static bool empty_value(const scatter *sc, value *v)
+{
+    const fn_prop *p = &fn_at(sc->fold)->identity[0];
+    const vclass cls = (vclass)sc->cls;
+    if (!(p->classes >> cls & 1) || !fn_constant(p->value, cls, (stc_type)sc->type, v))
+        return false;
+    if (p->value == FC_ZERO) fn_scalar_of(FN_NEG, cls)(v, v, NULL, NULL);
+    return true;
+}
+
+static size_t room_size(const row_window *w)
+{
+    return sizeof(struct window_room) + (size_t)WINDOW * w->size;
+}
+
+void window_ready(machine *mc, const scatter *sc, row_window *w)
+{
+    w->open = false;
+    w->serves = sc->ordered && empty_value(sc, &w->empty);
+    if (w->room) memset(w->room->mark, 0, WINDOW); /* a run may have ended amidst a row */
+    if (!w->serves || w->room) return;
+    w->size = mc->slot[sc->work].ws->size;
+    w->room = mem_zero(mc->cx, 1, room_size(w));
+    w->serves = w->room;
+    if (!w->room) diag_clear(mc->cx);
+}
+
+void window_free(ctx *cx, row_window *w)
+{
+    mem_free(cx, w->room, room_size(w));
+}
+
+/* The coordinates of fibers are in [lo, hi); whether each is a run of coordinates, and all
+ * of them, in the order in which they come, are one run, too. */
+typedef struct reach {
+    int64_t lo, hi;
+    bool runs, whole;
+} reach;
+
+static reach reach_of(const scatter *sc, int n)
+{
+    reach r = {.runs = true, .whole = true};
+    for (int k = 0; k < n; k++) {
+        const int64_t p = sc->from[k], e = sc->to[k];
+        if (p == e) continue;
+        const int64_t first = index_at(sc->crd, sc->f.width, p);
+        const int64_t past = index_at(sc->crd, sc->f.width, e - 1) + 1;
+        if (r.lo == r.hi) r.lo = r.hi = first;
+        r.runs &= past - first == e - p;
+        r.whole &= first <= r.hi && past >= r.lo;
+        if (first < r.lo) r.lo = first;
+        if (past > r.hi) r.hi = past;
+    }
+    return r;
+}
+
+bool window_fibers(machine *mc, const scatter *sc, row_window *w, int n)
+{
+    if (!w->serves) return false;
+    const reach r = reach_of(sc, n);
+    if (r.lo == r.hi) return w->open;
+    if (w->open && (r.lo < w->lo || r.hi > w->hi)) return false;
+    if (!w->open) {
+        if (r.hi - r.lo > WINDOW) return false;
+        class_fill((vclass)sc->cls, w->room->val, 0, r.hi - r.lo, w->empty);
+        w->lo = r.lo;
+        w->hi = r.hi;
+        w->whole = r.runs && r.whole;
+        w->open = true;
+    }
+    const int row = sc->row[sc->kernel == sc->wide];
+    tally(mc, TALLY_SCATTER + row);
+    instances[row](sc, n, w, w->whole && r.runs);
+    return true;
+}
+
+/* ---- in order ---------------------------------------------------------------------- */
+
+int64_t window_close(row_window *w, const int64_t **at, const void **val)
+{
+    struct window_room *const r = w->room;
+    const int64_t places = w->hi - w->lo;
+    int64_t n = 0;
+    for (int64_t first = 0; first < places && !w->whole; first += WORD)
+        for (int k = 0; k < WORD; k++) {
+            r->place[n] = first + k;
+            n += r->mark[first + k];
+        }
+    memset(r->mark, 0, (size_t)places);
+    w->open = false;
+    *at = w->whole ? NULL : r->place;
+    *val = r->val;
+    return w->whole ? places : n;
+}
