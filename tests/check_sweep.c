@@ -257,6 +257,48 @@ START_TEST(scatters)
 }
 END_TEST
 
+/* Rows that lie close together: with gaps, as one run, too far apart, and (that of more
+ * fibers than are scattered at a time) only at first. */
+START_TEST(windows)
+{
+    const struct row *r = &rows[_i];
+    const bool counts = r->type == STC_BOOL && r->fold == FN_ADD; /* truth values: i64 */
+    const char *fill = zero_of(r), *zero = counts ? "false" : fill,
+               *type = stc_type_name((stc_type)r->type), *sum = counts ? "i64" : type;
+    pair p;
+    char text[900];
+    if (r->fold == FN_OR) return; /* on truth values alone, not their class */
+    pair_open(&p, false);
+    for (int gaps = 0; gaps < 2; gaps++) {
+        snprintf(text, sizeof text,
+                 "format g = (i,j) -> (i : dense, j : compressed%s)\n"
+                 "tensor A g %s [40,600] fill %s\ntensor B g %s [600,2000] fill %s\n"
+                 "A(i,j) = select(i == 0 && j < 300 || j >= 8 * i && j < 8 * i + 6, "
+                 "%s((i + j) %% 3 + %s), %s)\n"
+                 "B(i,j) = select(%s && j >= i // 4 && j < i // 4 + 9 || i >= 298 && j == "
+                 "1900, %s((i + j) %% 2 + 1), %s)\n"
+                 "compact A\ncompact B",
+                 r->index == 64 ? "(index64)" : "", type, zero, type, zero, type,
+                 r->type == STC_F64 ? "0 - 1.0" : "1", zero,
+                 gaps ? "(i + j) % 3 != 0" : "true", type, zero);
+        setup(&p, text);
+        for (int list = 0; list < 2; list++) {
+            snprintf(text, sizeof text,
+                     "tensor R g %s fill %s\nR(i,j) = %s(k: %s(A(i,k), B(k,j))) "
+                     "with reorder(i,k,j), workspace(%s)",
+                     sum, fill, r->fold == FN_ADD ? "sum" : fn_at(r->fold)->name,
+                     fn_at(r->term)->name, list ? "hash" : "dense");
+            both(&p, text);
+            ck_assert_int_eq(p.agreed, 2 * gaps + 1 + list);
+            ran_row(&p, text, "window", r);
+            ran_row(&p, text, list ? "list" : "scatter", r);
+        }
+        setup(&p, "drop A\ndrop B");
+    }
+    pair_shut(&p);
+}
+END_TEST
+
 /* ---- statements and formats --------------------------------------------------------- */
 
 /* A, B and S have two modes, T three, u, v and w one; the others are dense: x, y and z
@@ -671,6 +713,7 @@ Suite *suite_sweep(void)
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, functions, 0, TYPE_COUNT);
     tcase_add_loop_test(c, scatters, 0, sizeof rows / sizeof *rows);
+    tcase_add_loop_test(c, windows, 0, sizeof rows / sizeof *rows);
     tcase_add_loop_test(c, in_formats, 0, FORMATS);
     tcase_add_loop_test(c, lent_duplicates, 0, 2 * LENT);
     tcase_add_loop_test(c, in_their_width, 0, INTEGERS);

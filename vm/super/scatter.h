@@ -51,7 +51,7 @@ typedef struct scatter scatter;
 
 /* A row whose coordinates are in [lo, hi), while it is open (super_window.c). */
 typedef struct row_window {
-    bool open, serves;
+    bool open;
     bool whole;   /* all places have got something */
     uint8_t size; /* bytes of a value */
     value empty;  /* what places begin with */
@@ -72,8 +72,7 @@ typedef struct row_list {
     int64_t *head, heads, base;
     ws_record *record;
     int64_t record_cap;
-    int64_t rows;      /* that had entries, for reports */
-    row_window window; /* what it has while nothing is listed, if that is open */
+    int64_t rows; /* that had entries, for reports */
 } row_list;
 typedef void (*list_kernel)(const scatter *sc, row_list *l, int n);
 typedef void (*scatter_kernel)(scatter *sc, workspace *w, int n);
@@ -115,8 +114,9 @@ struct scatter {
     scatter_factor factor[SCATTER_FACTORS];
     sieve sieve;
     scatter_kernel narrow, wide;
-    int row[2];     /* their rows of scatter.def                              */
-    row_list *list; /* where rows are listed; NULL: they are accumulated */
+    int row[2];         /* their rows of scatter.def                              */
+    row_list *list;     /* where rows are listed; NULL: they are accumulated */
+    row_window *window; /* where rows are that lie close together; NULL: there is none */
     /* of this run */
     scatter_kernel kernel;
     bool mixed;   /* the last lanes met some coordinates for the first time, others again */
@@ -174,6 +174,9 @@ bool drain_serves(const machine *mc, const drain *d, int64_t places, stc_type ty
 stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *up);
 /* The same for a row that is listed. */
 stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up);
+/* The same for a row in a window, if its fiber has nothing yet. */
+bool drain_fresh(const machine *mc, const drain *d, const mcursor *up);
+stc_status drain_window(machine *mc, const drain *d, row_window *w, const mcursor *up);
 /* rank[k] = how many of n keys are smaller than key[k], n <= RANK_MAX; both have
  * RANK_PAD elements behind those. */
 void rank_keys(const machine *mc, int32_t *key, int n, int32_t *rank);
@@ -182,17 +185,19 @@ void rank_keys(const machine *mc, int32_t *key, int n, int32_t *rank);
  * what the window has, as a list; the row's entries in order; the next row. */
 bool list_ready(machine *mc, const scatter *sc, row_list *l);
 stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64_t most);
-stc_status list_window(ctx *cx, row_list *l);
+stc_status list_window(ctx *cx, row_list *l, row_window *w);
 stc_status list_sort(machine *mc, row_list *l);
 void list_clear(row_list *l);
 void list_free(ctx *cx, row_list *l);
 
-/* super_window.c: of this run; whether n fibers more were put into the window, which opens
- * for the first of a row; how many places it has got, which, in order (NULL: all), and
- * the value of each: until it opens again. */
-void window_ready(machine *mc, const scatter *sc, row_window *w);
+/* super_window.c: whether there is one in this run; whether n fibers more were put into the
+ * window, which opens for the first of a row; how many places it has got, which, in order
+ * (NULL: all), and the value of each: until it opens again. */
+bool window_ready(machine *mc, const scatter *sc, row_window *w);
 bool window_fibers(machine *mc, const scatter *sc, row_window *w, int n);
 int64_t window_close(row_window *w, const int64_t **at, const void **val);
+/* What is in it goes to the list, or, without one, the accumulator; both have nothing. */
+stc_status window_spread(machine *mc, row_window *from, row_list *l, workspace *w);
 void window_free(ctx *cx, row_window *w);
 
 /* super_rows.c: gives loops around scatters to the handler that drains them. */

@@ -183,6 +183,11 @@ static bool by_ranks(const workspace *w, const append_room *room)
            (w->n <= SURE || w->n * CROWDED < w->extent);
 }
 
+bool drain_fresh(const machine *mc, const drain *d, const mcursor *up)
+{
+    return (up ? up->c.at : 0) > mc->slot[d->result].lev[d->level].parent;
+}
+
 stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *up)
 {
     slot *r = &mc->slot[d->result];
@@ -190,7 +195,7 @@ stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *
     const int64_t parent = up ? up->c.at : 0, n = w->n;
     append_room room;
     if (!n) return STC_OK;
-    if (parent <= r->lev[d->level].parent) return follow_on(mc, d, w, up);
+    if (!drain_fresh(mc, d, up)) return follow_on(mc, d, w, up);
     if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
     if (by_ranks(w, &room))
         drain_few(mc, w, &room, t);
@@ -239,8 +244,7 @@ static void put_few(const machine *mc, const drain *d, const row_list *l,
     ws_put_values(t->type, t->vals, at, l->val, NULL, l->n);
 }
 
-/* The entries of the window behind what the result has. */
-static stc_status drain_window(machine *mc, const drain *d, row_window *w, int64_t parent)
+stc_status drain_window(machine *mc, const drain *d, row_window *w, const mcursor *up)
 {
     slot *r = &mc->slot[d->result];
     const tensor *t = r->t;
@@ -248,7 +252,7 @@ static stc_status drain_window(machine *mc, const drain *d, row_window *w, int64
     const void *val;
     const int64_t n = window_close(w, &at, &val);
     append_room room;
-    if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
+    if (append(mc, d, up ? up->c.at : 0, n, &room)) return mc->cx->diag.status;
     for (int64_t k = 0; k < n && room.width == 4; k++)
         ((int32_t *)room.crd)[k] = (int32_t)(lo + (at ? at[k] : k));
     for (int64_t k = 0; k < n && room.width == 8; k++)
@@ -262,14 +266,12 @@ static stc_status drain_window(machine *mc, const drain *d, row_window *w, int64
 stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up)
 {
     slot *r = &mc->slot[d->result];
-    const int64_t parent = up ? up->c.at : 0;
-    const bool follows = parent <= r->lev[d->level].parent;
-    if (l->window.open && !follows) return drain_window(mc, d, &l->window, parent);
-    if (l->window.open && list_window(mc->cx, l)) return mc->cx->diag.status;
-    const int64_t n = l->n;
+    const int64_t parent = up ? up->c.at : 0, n = l->n;
+    const bool follows = !drain_fresh(mc, d, up);
     const bool few =
         !follows && n <= RANK_MAX && r->t->level[d->level].a[STC_CRD].width == 4;
     append_room room;
+    if (!n) return STC_OK;
     stc_status st = few ? STC_OK : list_sort(mc, l);
     if (!st) st = follows ? list_follows(mc, d, l, up) : append(mc, d, parent, n, &room);
     if (st) return st;

@@ -60,7 +60,6 @@ bool list_ready(machine *mc, const scatter *sc, row_list *l)
     l->extent = s->own->shape[0];
     l->rows = 0;
     list_clear(l);
-    window_ready(mc, sc, &l->window);
     return l->extent <= INT32_MAX;
 }
 
@@ -113,11 +112,11 @@ static stc_status room(ctx *cx, row_list *l, int64_t n)
     return STC_OK;
 }
 
-stc_status list_window(ctx *cx, row_list *l)
+stc_status list_window(ctx *cx, row_list *l, row_window *w)
 {
-    const int64_t *at, lo = l->window.lo;
+    const int64_t *at, lo = w->lo;
     const char *val;
-    const int64_t n = window_close(&l->window, &at, (const void **)&val);
+    const int64_t n = window_close(w, &at, (const void **)&val);
     if (room(cx, l, n) || enlarge(cx, l, n)) return cx->diag.status;
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = at ? at[k] : k;
@@ -132,13 +131,9 @@ stc_status list_window(ctx *cx, row_list *l)
 stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64_t most)
 {
     if (!most) return STC_OK;
-    if (!l->n) {
-        l->rows += !l->window.open;
-        if (window_fibers(mc, sc, &l->window, n)) return STC_OK;
-        if (l->window.open && list_window(mc->cx, l)) return mc->cx->diag.status;
-    }
     if (room(mc->cx, l, l->n + most) || enlarge(mc->cx, l, l->n + most))
         return mc->cx->diag.status;
+    l->rows += !l->n;
     tally(mc, TALLY_LIST + l->row);
     instances[l->row](sc, l, n);
     return STC_OK;
@@ -176,7 +171,6 @@ void list_clear(row_list *l)
 
 void list_free(ctx *cx, row_list *l)
 {
-    window_free(cx, &l->window);
     mem_free(cx, l->coord, (size_t)l->cap * sizeof *l->coord);
     mem_free(cx, l->val, (size_t)l->cap * l->size);
     mem_free(cx, l->head, (size_t)l->heads * sizeof *l->head);

@@ -32,6 +32,7 @@ typedef struct rows {
     drain out;
     uint16_t up; /* the cursor below which rows are appended, or ROOT */
     row_list list;
+    row_window window;
 } rows;
 
 /* ---- matching ---------------------------------------------------------------------- */
@@ -224,8 +225,12 @@ static stc_status run_op(machine *mc, int op, const lop *at)
 static stc_status drain_any(machine *mc, rows *r)
 {
     const mcursor *up = cursor_at(mc, r->up);
-    if (r->list.n || r->list.window.open) return drain_list(mc, &r->out, &r->list, up);
-    return drain_sums(mc, &r->out, mc->slot[r->out.work].ws, up);
+    workspace *const w = mc->slot[r->out.work].ws;
+    row_list *const l = w->kind == &ws_kind_hash ? &r->list : NULL;
+    if (r->window.open && drain_fresh(mc, &r->out, up))
+        return drain_window(mc, &r->out, &r->window, up);
+    if (r->window.open && window_spread(mc, &r->window, l, w)) return mc->cx->diag.status;
+    return l ? drain_list(mc, &r->out, l, up) : drain_sums(mc, &r->out, w, up);
 }
 
 static stc_status run_row(machine *mc, rows *r)
@@ -253,13 +258,18 @@ static bool ready(machine *mc, rows *r)
         if (!scatter_ready(mc, fill, listed)) return false;
     }
     if (fill && listed && list_ready(mc, fill, &r->list)) fill->list = &r->list;
+    r->window.open = false;
+    if (fill && r->nfill == 1 && window_ready(mc, fill, &r->window))
+        fill->window = &r->window;
     const bool serves = ws_is_vector(s) || (fill && fill->list);
     return serves && drain_ready(mc, &r->out);
 }
 
 static void rows_free(machine *mc, super *base)
 {
-    list_free(mc->cx, &((rows *)base)->list);
+    rows *r = (rows *)base;
+    list_free(mc->cx, &r->list);
+    window_free(mc->cx, &r->window);
 }
 
 static stc_status rows_run(machine *mc, super *base)

@@ -136,6 +136,7 @@ static const scatter_factor *usual(const scatter *sc)
 bool scatter_ready(machine *mc, scatter *sc, bool listed)
 {
     sc->list = NULL;
+    sc->window = NULL;
     if ((!listed && !ws_is_vector(&mc->slot[sc->work])) || !ready_fiber(mc, sc, listed) ||
         !allocate(mc, sc))
         return false;
@@ -260,13 +261,31 @@ static void put_factors(const machine *mc, const scatter *sc, int n, value by)
     }
 }
 
+/* Whether n fibers are in the row's window now. If not, nothing of it is. */
+static bool in_window(machine *mc, const scatter *sc, workspace *w, int n, stc_status *st)
+{
+    row_window *const window = sc->window;
+    row_list *const l = sc->list;
+    if (!window || (l ? l->n : w->n)) return false;
+    const bool open = window->open;
+    if (window_fibers(mc, sc, window, n)) {
+        if (l) l->rows += !open;
+        return true;
+    }
+    if (open) *st = window_spread(mc, window, l, w);
+    return false;
+}
+
 /* n fibers of `most` elements, `seen` of which were looked at. */
 static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t most, int64_t seen)
 {
     slot *s = &mc->slot[sc->work];
     workspace *w = s->ws;
     const int64_t rounds = seen + n;
+    stc_status st = STC_OK;
     machine_saw(mc, SEEN_FIBERS, n);
+    if (in_window(mc, sc, w, n, &st)) return machine_count(mc, rounds);
+    if (st) return st;
     if (sc->list) {
         if (list_fibers(mc, sc, sc->list, n, most)) return mc->cx->diag.status;
         return machine_count(mc, rounds);

@@ -11,6 +11,8 @@ static const char *const names[] = {
 #include "scatter.def"
 #define SCATTER(TYPE, index, TERM, FOLD) NAME("list", TYPE, index, TERM, FOLD)
 #include "scatter.def"
+#define SCATTER(TYPE, index, TERM, FOLD) NAME("window", TYPE, index, TERM, FOLD)
+#include "scatter.def"
 };
 
 void tally_print(const machine *mc, textbuf *out)

@@ -10,14 +10,15 @@ enum {
 #include "scatter.def"
 };
 
-/* Rows in the tables' order; those of scatter.def have two templates: into an
- * accumulator, and into a list. */
+/* Rows in the tables' order; those of scatter.def have three templates: into an
+ * accumulator, a list, and a window. */
 typedef enum tally_row {
 #define SUPER(kernel, TYPE, body, index) TALLY_##kernel##_##TYPE##_##body##_##index,
 #include "super.def"
     TALLY_SCATTER, /* row 0 of scatter.def; others behind it */
     TALLY_LIST = TALLY_SCATTER + SCATTER_ROWS,
-    TALLY_COUNT = TALLY_LIST + SCATTER_ROWS
+    TALLY_WINDOW = TALLY_LIST + SCATTER_ROWS,
+    TALLY_COUNT = TALLY_WINDOW + SCATTER_ROWS
 } tally_row;
 
 /* One more call of a row's kernel. Nothing but a profile asks. */

@@ -12,7 +12,8 @@
 #include "super.h"
 #include <string.h>
 
-enum { WINDOW = 256, WORD = sizeof(uint64_t) };
+/* There is one where there are at least so many coordinates. */
+enum { WINDOW = 256, WORD = sizeof(uint64_t), LEAST = 1024 };
 
 struct window_room {
     uint8_t mark[WINDOW];
@@ -70,16 +71,18 @@ static size_t room_size(const row_window *w)
     return sizeof(struct window_room) + (size_t)WINDOW * w->size;
 }
 
-void window_ready(machine *mc, const scatter *sc, row_window *w)
+bool window_ready(machine *mc, const scatter *sc, row_window *w)
 {
-    w->open = false;
-    w->serves = sc->ordered && empty_value(sc, &w->empty);
-    if (w->room) memset(w->room->mark, 0, WINDOW); /* a run may have ended amidst a row */
-    if (!w->serves || w->room) return;
-    w->size = mc->slot[sc->work].ws->size;
-    w->room = mem_zero(mc->cx, 1, room_size(w));
-    w->serves = w->room;
-    if (!w->room) diag_clear(mc->cx);
+    const slot *s = &mc->slot[sc->work];
+    if (!sc->ordered || sc->lines || s->own->shape[0] < LEAST ||
+        !empty_value(sc, &w->empty))
+        return false;
+    w->size = s->ws->size;
+    if (w->room) /* a run may have ended amidst a row */
+        memset(w->room->mark, 0, WINDOW);
+    else if (!(w->room = mem_zero(mc->cx, 1, room_size(w))))
+        diag_clear(mc->cx);
+    return w->room;
 }
 
 void window_free(ctx *cx, row_window *w)
@@ -107,13 +110,13 @@ static reach reach_of(const scatter *sc, int n)
         r.whole &= first <= r.hi && past >= r.lo;
         if (first < r.lo) r.lo = first;
         if (past > r.hi) r.hi = past;
+        if (r.hi - r.lo > WINDOW) break; /* of no use */
     }
     return r;
 }
 
 bool window_fibers(machine *mc, const scatter *sc, row_window *w, int n)
 {
-    if (!w->serves) return false;
     const reach r = reach_of(sc, n);
     if (r.lo == r.hi) return w->open;
     if (w->open && (r.lo < w->lo || r.hi > w->hi)) return false;
@@ -126,7 +129,7 @@ bool window_fibers(machine *mc, const scatter *sc, row_window *w, int n)
         w->open = true;
     }
     const int row = sc->row[sc->kernel == sc->wide];
-    tally(mc, TALLY_SCATTER + row);
+    tally(mc, TALLY_WINDOW + row);
     instances[row](sc, n, w, w->whole && r.runs);
     return true;
 }
@@ -148,4 +151,25 @@ int64_t window_close(row_window *w, const int64_t **at, const void **val)
     *at = w->whole ? NULL : r->place;
     *val = r->val;
     return w->whole ? places : n;
+}
+
+/* To what an accumulator has: nothing. */
+static stc_status accumulate(machine *mc, row_window *from, workspace *w)
+{
+    const int64_t *at, lo = from->lo;
+    const char *val;
+    const int64_t n = window_close(from, &at, (const void **)&val);
+    if (ws_touch_room(mc, w, n)) return mc->cx->diag.status;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t j = at ? at[k] : k, i = lo + j;
+        w->set[i >> 6] |= UINT64_C(1) << (i & 63);
+        w->touched[w->n++] = i;
+        memcpy((char *)w->dense + i * w->size, val + j * w->size, w->size);
+    }
+    return STC_OK;
+}
+
+stc_status window_spread(machine *mc, row_window *from, row_list *l, workspace *w)
+{
+    return l ? list_window(mc->cx, l, from) : accumulate(mc, from, w);
 }
