@@ -5,6 +5,7 @@
  * level checks its own arrays; what concerns two levels is checked here.
  */
 #include "internal.h"
+#include "base/parts.h"
 #include <string.h>
 
 /* A level that counts entries takes its extent from the data: as many as make
@@ -103,16 +104,6 @@ static stc_status trust_level(tensor *t, int l, int64_t parents)
     return STC_OK;
 }
 
-/* A file that the arrays lie in is looked at each time, and its bytes once. */
-static stc_status check_backing(const tensor *t)
-{
-    const tensor_backing *b = t->backing;
-    if (b->left) return STC_OK;
-    const stc_status status = b->present(t->cx, b);
-    if (status || t->vouched || t->checked == t->generation) return status;
-    return b->sound(t->cx, b);
-}
-
 /* A byte of a bool is 0 or 1: what computes on them counts on it. */
 static stc_status check_truths(const tensor *t)
 {
@@ -171,16 +162,71 @@ static stc_status make_values(tensor *t)
     return st;
 }
 
+/* ---- what lies in a file ------------------------------------------------------- */
+
+/* The file's bytes, and what they say, at once: the first waits for the disk. */
+typedef struct two_checks {
+    tensor *t;
+    ctx *cx, other;
+    stc_status bytes, levels;
+} two_checks;
+
+static void check_either(void *context, int k)
+{
+    two_checks *c = context;
+    const tensor_backing *b = c->t->backing;
+    if (k == 0)
+        c->bytes = b->sound(c->cx, b);
+    else
+        c->levels = check_all(c->t);
+}
+
+/* Whether both may go on at once: where there is enough to read, and no code of the host's
+ * is called, which needn't know of threads. */
+static bool checks_apart(const tensor *t)
+{
+    enum { APART = 1 << 22 };
+    bool own = true;
+    for (int l = 0; l < t->fmt.levels; l++)
+        own &= level_kind_number(t->level[l].kind) >= 0;
+    return own && t->nvals >= (t->cx->grain ? t->cx->grain : APART) && parts_for(t->cx) > 1;
+}
+
+static stc_status check_at_once(tensor *t)
+{
+    ctx *const cx = t->cx;
+    const uint64_t steps = cx->steps, checked = t->checked;
+    two_checks c = {.t = t, .cx = cx, .other = {.root = cx, .steps = steps}};
+    t->cx = &c.other;
+    parts_run(2, check_either, &c);
+    t->cx = cx;
+    cx->steps += c.other.steps - steps;
+    if (c.bytes) t->checked = checked;
+    if (!c.bytes && c.levels) cx->diag = c.other.diag;
+    return c.bytes ? c.bytes : c.levels;
+}
+
+/* A file that the arrays lie in is looked at each time, and its bytes once. */
+static stc_status check_backed(tensor *t)
+{
+    ctx *const cx = t->cx;
+    const tensor_backing *b = t->backing;
+    if (b->present(cx, b)) return cx->diag.status;
+    if (t->checked == t->generation) return STC_OK;
+    const bool apart = !t->vouched && checks_apart(t);
+    if (!t->vouched && !apart && b->sound(cx, b)) return cx->diag.status;
+    const stc_status status = apart ? check_at_once(t) : check_all(t);
+    if (status != STC_ERR_DATA || cx->diag.file[0]) return status;
+    char said[sizeof cx->diag.message];
+    memcpy(said, cx->diag.message, sizeof said);
+    return fail_file(cx, status, b->path, 0, "%s", said);
+}
+
 stc_status tensor_check(tensor *t)
 {
     if (t->unmade && make_values(t)) return t->cx->diag.status;
-    if (t->backing && check_backing(t)) return t->cx->diag.status;
-    if (t->checked == t->generation) return STC_OK;
-    const stc_status status = check_all(t);
-    if (!status || !t->backing || t->backing->left || status != STC_ERR_DATA) return status;
-    char said[sizeof t->cx->diag.message];
-    memcpy(said, t->cx->diag.message, sizeof said);
-    return fail_file(t->cx, status, t->backing->path, 0, "%s", said);
+    if (t->backing && !t->backing->left) return check_backed(t);
+    return t->checked == t->generation ? STC_OK : check_all(t);
 }
 
 stc_status tensor_check_afresh(tensor *t)
