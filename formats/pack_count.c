@@ -18,6 +18,7 @@
  * stays false, and nothing has happened to the entries.
  */
 #include "rows.h"
+#include "pack_order.h"
 #include "base/premade.h"
 #include "base/parts.h"
 #include "base/spill.h"
@@ -55,6 +56,7 @@ typedef struct count_part {
     int64_t *at;         /* how many of them; then where the next one goes there */
     int low, high;       /* buckets                                         */
     bool outside;        /* some coordinate is                             */
+    listed_in order;     /* so its entries are listed                      */
     record *room;        /* for sorting a bucket                           */
     int64_t cap;
     rows_out out; /* where entries of its bucket go                        */
@@ -83,7 +85,9 @@ typedef struct counting {
     size_t slab_bytes;
     int64_t *begin, *end; /* of buckets; end: of what remains */
     int32_t *bound, *crd;
-    bool filed; /* what the tensor has lies in files                        */
+    bool filed;      /* what the tensor has lies in files                        */
+    listed_in order; /* all are                                             */
+    bool sorted;     /* a row's columns ascend, each once                   */
     count_part *part;
 } counting;
 
@@ -95,12 +99,21 @@ static uint64_t key_bits(const counting *c)
 
 /* ---- into buckets ------------------------------------------------------------------ */
 
+static listed_in order_of_all(const counting *c)
+{
+    listed_in all = c->part[0].order;
+    for (int k = 1; k < c->parts; k++)
+        listed_join(&all, &c->part[k].order);
+    return all;
+}
+
 static void count_part_of(void *context, int k)
 {
     const counting *c = context;
     count_part *p = &c->part[k];
     int64_t row[ROW_LIST], column[ROW_LIST], near = 0;
     const bool known = c->l->sorted;
+    p->order = (listed_in){.by_rows = !known, .by_columns = !known};
     for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
         const int64_t n = p->last - at < ROW_LIST ? p->last - at : ROW_LIST;
         uint64_t outside = 0;
@@ -110,6 +123,7 @@ static void count_part_of(void *context, int k)
             outside |= (uint64_t)row[i] >= (uint64_t)c->rows ||
                        (uint64_t)column[i] >= (uint64_t)c->columns;
         if ((p->outside = outside)) return;
+        if (!known) listed_more(&p->order, row, column, n);
         for (int64_t i = 0; i < n; i++)
             p->at[row[i] >> c->shift]++;
     }
@@ -478,14 +492,14 @@ static stc_status finish_bucket(counting *c, count_part *p, int b)
     if (work_clear(&p->cx, c->bound + first + 1, 0, (size_t)left * sizeof *c->bound))
         return p->cx.diag.status;
     open_bucket(c, p, b);
-    if (c->l->sorted) {
+    if (c->sorted) {
         if (place_records(c, p, b)) return p->cx.diag.status;
     } else {
         if (n && sort_bucket(c, p, &r, n)) return p->cx.diag.status;
         n = put_records(c, &p->out, b, r, n);
     }
     c->end[b] = c->begin[b] + n;
-    if (!c->l->sorted) close_rows(c, b);
+    if (!c->sorted) close_rows(c, b);
     close_bucket(c, p, b, n);
     return STC_OK;
 }
@@ -598,7 +612,7 @@ static void plan_records(counting *c)
     const uint16_t one = 1;
     c->record = sizeof(record);
     c->load = sizeof(uint64_t);
-    if (!c->l->sorted) return;
+    if (!c->sorted) return;
     if (*(const uint8_t *)&one) c->load = (size_t)(c->low + c->shift + 7) / 8;
     if (c->load + size < sizeof(uint64_t)) c->load = sizeof(uint64_t) - size;
     c->record = c->load + size;
@@ -617,6 +631,42 @@ static void plan_buckets(counting *c, int64_t n)
     c->buckets = (int)((c->rows - 1) >> c->shift) + 1;
     c->low = bits_of(c->columns);
 }
+
+/* ---- as they are ------------------------------------------------------------------- */
+
+/* Entries in the order of rows go where they are listed. */
+static void copy_part(void *context, int k)
+{
+    const counting *c = context;
+    count_part *p = &c->part[k];
+    const size_t size = type_size(c->t->type);
+    int64_t row[ROW_LIST], column[ROW_LIST], near = 0;
+    int64_t before = k ? c->part[k - 1].order.last[0] : 0; /* the row of the last entry */
+    for (int64_t at = p->first; at < p->last; at += ROW_LIST) {
+        const int64_t n = p->last - at < ROW_LIST ? p->last - at : ROW_LIST;
+        if (work_done(&p->cx, (uint64_t)n)) return;
+        c->l->coords(c->l, at, n, &near, row, column);
+        for (int64_t i = 0; i < n; i++) {
+            c->crd[at + i] = (int32_t)column[i];
+            for (; before < row[i]; before++)
+                c->bound[before + 1] = (int32_t)(at + i);
+        }
+        memcpy((char *)c->t->vals + (size_t)at * size,
+               (const char *)c->l->vals + (size_t)at * size, (size_t)n * size);
+    }
+    for (; k + 1 == c->parts && before < c->rows; before++)
+        c->bound[before + 1] = (int32_t)p->last;
+}
+
+static stc_status copy_entries(counting *c)
+{
+    c->from = 0;
+    if (run_pass(c, c->parts, copy_part)) return c->t->cx->diag.status;
+    c->t->nvals = c->l->n;
+    return STC_OK;
+}
+
+/* ---- counting ---------------------------------------------------------------------- */
 
 /* Numbers of all buckets: where they begin and end, and each part's. */
 static int64_t bucket_numbers(const counting *c)
@@ -649,6 +699,8 @@ static stc_status pack_buckets(counting *c, bool *done)
     if (run_pass(c, c->parts, count_part_of)) return t->cx->diag.status;
     for (int k = 0; k < c->parts; k++)
         if (c->part[k].outside) return STC_OK;
+    c->order = order_of_all(c);
+    c->sorted = c->l->sorted || c->order.by_rows || c->order.by_columns;
     place_buckets(c);
     plan_records(c);
     if (tensor_begin(t) || rows_room(t, inner, c->l->n, c->rows, &room, done) || !*done ||
@@ -660,8 +712,9 @@ static stc_status pack_buckets(counting *c, bool *done)
                mem_in_file(t->cx, t->vals, (size_t)t->vals_cap * type_size(t->type));
     if (c->filed && c->parts > 1)
         c->finish = 2 * c->parts < PARTS_MAX ? 2 * c->parts : PARTS_MAX;
-    if (run_buckets(c)) return t->cx->diag.status;
-    if (close_gaps(c)) return t->cx->diag.status;
+    const bool there = c->order.by_rows && !c->filed;
+    if (there ? copy_entries(c) : run_buckets(c)) return t->cx->diag.status;
+    if (!there && close_gaps(c)) return t->cx->diag.status;
     inner->kind->append_done(inner, t->nvals, c->rows);
     if (tensor_finish(t)) return t->cx->diag.status;
     if (t->nvals == c->l->n) t->summed = t->generation; /* nothing has moved */

@@ -266,10 +266,9 @@ static void draw_entries(const matrix *m, bool narrow, entries *e)
 
 /* What comes of narrow and of wide entries on any number of threads is what sorting all of
  * them makes, which a format with 64 bits asks for. */
-START_TEST(counted_rows)
+static void compare_counts(const matrix *m, bool turned,
+                           void (*draw)(const matrix *m, bool narrow, entries *e))
 {
-    const matrix *m = &matrices[_i / 2];
-    const bool turned = _i % 2;
     const int64_t size[] = {m->rows, m->columns};
     heap h;
     ctx *cx = ctx_open(&h);
@@ -284,7 +283,7 @@ START_TEST(counted_rows)
         entries e;
         cx->threads = 1 + how / 2;
         entries_init(&e, cx, 2, m->type);
-        draw_entries(m, how % 2, &e);
+        draw(m, how % 2, &e);
         ck_ctx(cx, format_parse(cx, NULL, text, 2, &f));
         ck_ctx(cx, tensor_new(cx, &f, m->type, size, (value){0}, &t));
         ck_ctx(cx, tensor_pack(t, &e));
@@ -305,6 +304,52 @@ START_TEST(counted_rows)
     }
     tensor_free(want);
     ctx_close(cx, &h);
+}
+
+START_TEST(counted_rows)
+{
+    compare_counts(&matrices[_i / 2], _i % 2, draw_entries);
+}
+END_TEST
+
+/* By rows or by columns, each place once, between rows and columns that have nothing; but
+ * for a flaw where threads' shares meet, or elsewhere. */
+enum { LISTED = 80000, EACH = 20, BY_COLUMNS = 1, TWICE = 2, EXCHANGED = 4, FLAWS = 8 };
+
+static void list_entries(const matrix *m, bool narrow, entries *e)
+{
+    const int how = m->crowd;
+    e->is_narrow = narrow;
+    ck_assert_int_eq(entries_reserve(e, m->n), STC_OK);
+    for (int k = 0; k < m->n; k++) {
+        int p = k;
+        if (how & TWICE && k == m->n / 2) p = k - 1;
+        if (how & EXCHANGED && k / 2 == m->n / 7) p = k ^ 1;
+        const int64_t long_way = 7 + p / EACH * 2, short_way = 3 + p % EACH * 3;
+        const int64_t at[] = {how & BY_COLUMNS ? short_way : long_way,
+                              how & BY_COLUMNS ? long_way : short_way};
+        for (int d = 0; d < 2; d++) {
+            if (narrow)
+                e->narrow[d][k] = (int32_t)at[d];
+            else
+                e->coord[d][k] = at[d];
+        }
+        type_store(m->type, e->vals, k,
+                   type_convert(m->type, STC_F64, (value){.f64 = 1 + 1e-9 * k}));
+    }
+    e->n = m->n;
+}
+
+START_TEST(listed_in_order)
+{
+    const int64_t far = 7 + LISTED / EACH * 2 + 100, near = 3 + EACH * 3 + 5;
+    const int how = _i / 2;
+    const matrix m = {.rows = how & BY_COLUMNS ? near : far,
+                      .columns = how & BY_COLUMNS ? far : near,
+                      .n = LISTED,
+                      .crowd = how,
+                      .type = STC_F64};
+    compare_counts(&m, _i % 2, list_entries);
 }
 END_TEST
 
@@ -466,6 +511,7 @@ Suite *suite_pack(void)
     tcase_add_loop_test(c, unsorted, 0, 7);
     tcase_add_loop_test(c, turned_bands, 0, 3);
     tcase_add_loop_test(c, counted_rows, 0, 2 * sizeof matrices / sizeof *matrices);
+    tcase_add_loop_test(c, listed_in_order, 0, 2 * FLAWS);
     tcase_add_loop_test(c, counted_short_of_memory, 0, 2);
     tcase_add_test(c, made_by_hand);
     tcase_add_test(c, interrupted);
