@@ -62,7 +62,8 @@ void premade_begin(ctx *root, size_t size, int n)
     premade *a = ctx_part(root, &premade_kind);
     /* none is in the list yet, so that none yields to the next */
     for (int k = 0; a && k < n && k < PREMADE_MAX; k++)
-        if (!mem_leaves(root, size, PREMADE_LEFT) || !(block[k] = mem_alloc(root, size))) break;
+        if (!mem_leaves(root, size, PREMADE_LEFT) || !(block[k] = mem_alloc(root, size)))
+            break;
     diag_clear(root);
     if (!a || !block[0]) return;
     a->size = size;

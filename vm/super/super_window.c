@@ -5,7 +5,7 @@
  * that holds all of it has a byte for each place, which is set and never asked while the
  * row is filled: values begin with what the fold leaves as it is. In the end the bytes have
  * the order; fibers that are one run together need none. A row that turns out to reach
- * further is listed (super_list.c).
+ * further goes on in the accumulator, or in a list (super_list.c).
  */
 #include "../core/coords.h"
 #include "scatter.h"
