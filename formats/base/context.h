@@ -193,7 +193,8 @@ static inline stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_
 bool mem_claim(ctx *cx, size_t size);
 void mem_unclaim(ctx *cx, size_t size);
 size_t mem_cost(const ctx *cx, size_t size);
-/* Whether 1/parts of the cap are left, if there is one, when a block of that size is made. */
+/* Whether 1/parts of the cap are left, if there is one, when a block of that size is made.
+ */
 bool mem_leaves(const ctx *cx, size_t size, int parts);
 /* Whether a block of that size lies in a file (spill.h), and counts as nothing. */
 bool mem_in_file(const ctx *cx, const void *block, size_t size);
