@@ -182,9 +182,9 @@ typedef struct stc_config {
      * files that this library wrote, unchanged since: others could crash the host. */
     bool trust_files;
     /* A folder: large arrays (from a 32nd of max_memory on, without a cap from 64 MB) lie
-     * in nameless files there, but for those that leave half of max_memory, and don't count;
-     * so results and what is between may be larger. Their room is taken from the disk when
-     * they are made. Not with an allocator of the host's. NULL: all arrays are in memory. */
+     * in nameless files there, unless they leave half of it, and don't count; so results
+     * and what is between may be larger. Their room is taken from the disk when they are
+     * made. Not with an allocator of the host's. NULL: all arrays are in memory. */
     const char *spill;
 } stc_config;
 
