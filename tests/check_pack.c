@@ -240,7 +240,19 @@ static const matrix matrices[] = {
     {40000, 300, 100000, 0, STC_BOOL},
 };
 
-/* Entries whose values tell in which order they were summed, where they are floats. */
+/* Values tell in which order they were summed, where they are floats. */
+static void put_entry(const matrix *m, entries *e, int k, const int64_t *at)
+{
+    for (int d = 0; d < 2; d++) {
+        if (e->is_narrow)
+            e->narrow[d][k] = (int32_t)at[d];
+        else
+            e->coord[d][k] = at[d];
+    }
+    type_store(m->type, e->vals, k,
+               type_convert(m->type, STC_F64, (value){.f64 = 1 + 1e-9 * k}));
+}
+
 static void draw_entries(const matrix *m, bool narrow, entries *e)
 {
     uint64_t x = 99;
@@ -252,14 +264,7 @@ static void draw_entries(const matrix *m, bool narrow, entries *e)
         at[0] = (int64_t)((x >> 33) % (uint64_t)m->rows);
         at[1] = (int64_t)((x >> 13) % (uint64_t)m->columns);
         if (m->crowd && k % 2) at[0] &= (1 << m->crowd) - 1;
-        for (int d = 0; d < 2; d++) {
-            if (narrow)
-                e->narrow[d][k] = (int32_t)at[d];
-            else
-                e->coord[d][k] = at[d];
-        }
-        type_store(m->type, e->vals, k,
-                   type_convert(m->type, STC_F64, (value){.f64 = 1 + 1e-9 * k}));
+        put_entry(m, e, k, at);
     }
     e->n = m->n;
 }
@@ -328,14 +333,7 @@ static void list_entries(const matrix *m, bool narrow, entries *e)
         const int64_t long_way = 7 + p / EACH * 2, short_way = 3 + p % EACH * 3;
         const int64_t at[] = {how & BY_COLUMNS ? short_way : long_way,
                               how & BY_COLUMNS ? long_way : short_way};
-        for (int d = 0; d < 2; d++) {
-            if (narrow)
-                e->narrow[d][k] = (int32_t)at[d];
-            else
-                e->coord[d][k] = at[d];
-        }
-        type_store(m->type, e->vals, k,
-                   type_convert(m->type, STC_F64, (value){.f64 = 1 + 1e-9 * k}));
+        put_entry(m, e, k, at);
     }
     e->n = m->n;
 }
