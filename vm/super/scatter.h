@@ -54,6 +54,8 @@ typedef struct row_window {
     bool open;
     bool whole;   /* all places have got something */
     uint8_t size; /* bytes of a value */
+    int misses;   /* rows one after the other that weren't in it */
+    int idle;     /* so many more aren't looked at               */
     value empty;  /* what places begin with */
     int64_t lo, hi;
     struct window_room *room; /* NULL: there is none yet */
@@ -194,7 +196,7 @@ void list_free(ctx *cx, row_list *l);
  * window, which opens for the first of a row; how many places it has got, which, in order
  * (NULL: all), and the value of each: until it opens again. */
 bool window_ready(machine *mc, const scatter *sc, row_window *w);
-bool window_fibers(machine *mc, const scatter *sc, row_window *w, int n);
+bool window_fibers(machine *mc, const scatter *sc, row_window *w, int n, int64_t all);
 int64_t window_close(row_window *w, const int64_t **at, const void **val);
 /* What is in it goes to the list, or, without one, the accumulator; both have nothing. */
 stc_status window_spread(machine *mc, row_window *from, row_list *l, workspace *w);

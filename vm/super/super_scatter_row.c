@@ -261,14 +261,16 @@ static void put_factors(const machine *mc, const scatter *sc, int n, value by)
     }
 }
 
-/* Whether n fibers are in the row's window now. If not, nothing of it is. */
-static bool in_window(machine *mc, const scatter *sc, workspace *w, int n, stc_status *st)
+/* Whether n fibers, of so many elements in all, are in the row's window now. If not,
+ * nothing of it is. */
+static bool in_window(machine *mc, const scatter *sc, workspace *w, int n, int64_t all,
+                      stc_status *st)
 {
     row_window *const window = sc->window;
     row_list *const l = sc->list;
     if (!window || (l ? l->n : w->n)) return false;
     const bool open = window->open;
-    if (window_fibers(mc, sc, window, n)) {
+    if (window_fibers(mc, sc, window, n, all)) {
         if (l) l->rows += !open;
         return true;
     }
@@ -284,7 +286,7 @@ static stc_status put_rounds(machine *mc, scatter *sc, int n, int64_t most, int6
     const int64_t rounds = seen + n;
     stc_status st = STC_OK;
     machine_saw(mc, SEEN_FIBERS, n);
-    if (in_window(mc, sc, w, n, &st)) return machine_count(mc, rounds);
+    if (in_window(mc, sc, w, n, most, &st)) return machine_count(mc, rounds);
     if (st) return st;
     if (sc->list) {
         if (list_fibers(mc, sc, sc->list, n, most)) return mc->cx->diag.status;

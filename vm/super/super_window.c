@@ -12,8 +12,17 @@
 #include "super.h"
 #include <string.h>
 
-/* There is one where there are at least so many coordinates. */
-enum { WINDOW = 256, WORD = sizeof(uint64_t), LEAST = 1024 };
+/* There is one where there are at least so many coordinates; a row is in it that has no
+ * more places than so many for each element; behind so many rows that aren't, so many more
+ * aren't looked at. */
+enum {
+    WINDOW = 256,
+    WORD = sizeof(uint64_t),
+    LEAST = 1024,
+    SPARSE = 3,
+    MISSES = 8,
+    IDLE = 15
+};
 
 struct window_room {
     uint8_t mark[WINDOW];
@@ -78,6 +87,7 @@ bool window_ready(machine *mc, const scatter *sc, row_window *w)
         !empty_value(sc, &w->empty))
         return false;
     w->size = s->ws->size;
+    w->misses = w->idle = 0;
     if (w->room) /* a run may have ended amidst a row */
         memset(w->room->mark, 0, WINDOW);
     else if (!(w->room = mem_zero(mc->cx, 1, room_size(w))))
@@ -115,19 +125,32 @@ static reach reach_of(const scatter *sc, int n)
     return r;
 }
 
-bool window_fibers(machine *mc, const scatter *sc, row_window *w, int n)
+/* Whether a row that begins with that is in the window. */
+static bool opens(const scatter *sc, row_window *w, const reach *r, int64_t all)
 {
+    const int64_t places = r->hi - r->lo;
+    if (places > WINDOW || places / SPARSE > all) {
+        w->idle = ++w->misses >= MISSES ? IDLE : 0;
+        return false;
+    }
+    class_fill((vclass)sc->cls, w->room->val, 0, places, w->empty);
+    w->lo = r->lo;
+    w->hi = r->hi;
+    w->whole = r->runs && r->whole;
+    w->open = true;
+    w->misses = 0;
+    return true;
+}
+
+bool window_fibers(machine *mc, const scatter *sc, row_window *w, int n, int64_t all)
+{
+    if (w->idle > 0) {
+        w->idle--;
+        return false;
+    }
     const reach r = reach_of(sc, n);
     if (r.lo == r.hi) return w->open;
-    if (w->open && (r.lo < w->lo || r.hi > w->hi)) return false;
-    if (!w->open) {
-        if (r.hi - r.lo > WINDOW) return false;
-        class_fill((vclass)sc->cls, w->room->val, 0, r.hi - r.lo, w->empty);
-        w->lo = r.lo;
-        w->hi = r.hi;
-        w->whole = r.runs && r.whole;
-        w->open = true;
-    }
+    if (w->open ? r.lo < w->lo || r.hi > w->hi : !opens(sc, w, &r, all)) return false;
     const int row = sc->row[sc->kernel == sc->wide];
     tally(mc, TALLY_WINDOW + row);
     instances[row](sc, n, w, w->whole && r.runs);
@@ -141,11 +164,14 @@ int64_t window_close(row_window *w, const int64_t **at, const void **val)
     struct window_room *const r = w->room;
     const int64_t places = w->hi - w->lo;
     int64_t n = 0;
-    for (int64_t first = 0; first < places && !w->whole; first += WORD)
-        for (int k = 0; k < WORD; k++) {
+    for (int64_t first = 0; first < places && !w->whole; first += WORD) {
+        uint64_t marks;
+        memcpy(&marks, r->mark + first, sizeof marks);
+        for (int k = 0; marks && k < WORD; k++) {
             r->place[n] = first + k;
             n += r->mark[first + k];
         }
+    }
     memset(r->mark, 0, (size_t)places);
     w->open = false;
     *at = w->whole ? NULL : r->place;
