@@ -109,7 +109,7 @@ static const row rows[] = {
      RANK,
      true},
     {"spgemm",
-     "lap uni rmats",
+     "lap uni rmats band",
      "C(i,j) = A(i,k) * A(k,j)",
      {{"A", S_A}},
      "C",
