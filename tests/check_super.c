@@ -27,6 +27,10 @@ static const struct statement {
      "hash", "dense", THIRDS},
     {"dot_fiber", "R(i) = P(j: T(T(A(i,j), B(j)), B(j)))",
      "(i,j) -> (i : dense, j : compressed#)", "dense", "dense", THIRDS},
+    {"dot_fiber", "R(i) = P(j: T(T(B(i), A(i,j)), B(j)))",
+     "(i,j) -> (i : dense, j : compressed#)", "dense", "dense", THIRDS},
+    {"dot_fiber", "R(i) = P(j: T(T(B(i), A(i,j)), B(j)))",
+     "(i,j) -> (i : dense, j : compressed#)", "hash", "dense", FEW},
     {"fold_chosen", "R(i) = P(j: B(j) where A(i,j))",
      "(i,j) -> (i : dense, j : compressed#)", "dense", "dense", THIRDS},
     {"fold_chosen", "R(i) = P(j: B(i,j) where A(i,j))",
@@ -245,6 +249,24 @@ START_TEST(truth_by_numbers)
            "tensor x dense i64 [3] = { (0): 4, (2): 5 }\ntensor y dense i64\n"
            "y(i) = 3 * A(i,j) + 1\ntensor z dense i64\nz(i) = A(i,j) * x(j)",
            "y", 7, 1);
+}
+END_TEST
+
+/* What is the same for a lane's terms doesn't count where there are none: no 0 * inf. */
+START_TEST(scaled_by_infinity)
+{
+    char text[500];
+    snprintf(text, sizeof text,
+             "tensor A csr f64 [90,90]\nA(i,j) = (i %% 3 == 0 && j < i) * (j + 1)\n"
+             "compact A\ntensor B csr f64 [90,90]\nB(i,j) = j < 30\ncompact B\n"
+             "tensor x %s f64 [90]\nx(j) = 2\nw(i in 0:90) = %s\n"
+             "y(i) = sum(j: w(i) * A(i,j) * x(j))\nz(i) = sum(j: w(i) * A(i,j) * B(i,j))\n"
+             "tensor c dense f64 [4]\nc(0) = y(3)\nc(1) = y(4)\nc(2) = z(3)\nc(3) = z(4)",
+             _i % 2 ? "hash" : "dense", _i / 2 ? "inf" : "0.5 * i");
+    if (_i / 2)
+        EXPECT(text, "c", INFINITY, 0, INFINITY, 0);
+    else
+        EXPECT(text, "c", 18, 0, 9, 0);
 }
 END_TEST
 
@@ -759,6 +781,7 @@ Suite *suite_super(void)
     tcase_add_loop_test(t, each_row, 0, ROWS);
     tcase_add_test(t, narrow_result);
     tcase_add_test(t, truth_by_numbers);
+    tcase_add_loop_test(t, scaled_by_infinity, 0, 4);
     tcase_add_test(t, alike_rows);
     tcase_add_loop_test(t, few_elements, 0, 4);
     tcase_add_loop_test(t, bounds_of_64_bits, 0, WIDE_STATEMENTS);

@@ -202,6 +202,25 @@ enum { LONGER = 16 };
 #define BEGINS_max_plus(a) (a)
 #define BEGINS_or_and(a) ((a) != 0)
 
+/* Lane k's scalars are the same for all of its terms. They distribute over the sum of
+ * these, and are multiplied once, where there are terms at all: what such a sum begins
+ * with, and what comes of it. */
+#define DISTRIBUTES_plus_times true
+#define DISTRIBUTES_min_plus true
+#define DISTRIBUTES_max_plus true
+#define DISTRIBUTES_or_and true
+#define LANE_BEGINS(TYPE, body, ns, r, k)                                                  \
+    ((ns)->nscalar ? NOTHING(body, TYPE) : START(num_##TYPE, ns, r, k))
+#define LANE_SUM(TYPE, body, ns, r, k, some, terms)                                        \
+    ({                                                                                     \
+        _Static_assert(DISTRIBUTES_##body, "scalars are multiplied once");                 \
+        num_##TYPE sum_ = (terms), begin_ = START(num_##TYPE, ns, r, k);                   \
+        for (int x_ = 0; x_ < (ns)->nscalar; x_++)                                         \
+            sum_ =                                                                         \
+                TIMES(body, TYPE, LANE_VALUE(num_##TYPE, ns, (ns)->scalar[x_], k), sum_);  \
+        !(some) ? begin_ : (ns)->nscalar ? PLUS(body, TYPE, begin_, sum_) : sum_;          \
+    })
+
 /* Whether no term changes a sum that is a any more. */
 #define SETTLES(body) SETTLES_##body
 #define SETTLED(body, a) (SETTLES(body) && (a) != 0)

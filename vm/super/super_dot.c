@@ -26,18 +26,15 @@ enum { LOOK = 64 };
 /* Factors of the element at position p; which ones there are is known where this
  * is inlined. */
 #define DOT_TERM(TYPE, B, p)                                                               \
-    (nx == 2   ? TIMES(B, TYPE, DOT_TIMES_X(TYPE, B, p), GET(TYPE, y[crd[(p)*stride]]))    \
-     : nx == 1 ? DOT_TIMES_X(TYPE, B, p)                                                   \
-               : DOT_OWN(TYPE, B, p))
-#define DOT_TIMES_X(TYPE, B, p)                                                            \
-    TIMES(B, TYPE, DOT_OWN(TYPE, B, p), GET(TYPE, x[crd[(p)*stride]]))
-#define DOT_OWN(TYPE, B, p) (scaled ? TIMES(B, TYPE, s, GET(TYPE, v[p])) : GET(TYPE, v[p]))
+    (nx == 2 ? TIMES(B, TYPE, FEW_TERM(TYPE, B, p), GET(TYPE, y[crd[(p)*stride]]))         \
+             : FEW_TERM(TYPE, B, p))
+#define FEW_TERM(TYPE, B, p)                                                               \
+    (nx ? TIMES(B, TYPE, GET(TYPE, v[p]), GET(TYPE, x[crd[(p)*stride]])) : GET(TYPE, v[p]))
 
 #define DOT_FIBER(TYPE, B, W)                                                              \
     INLINE num_##TYPE fiber_##TYPE##_##B##_##W(                                            \
         const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t *at,           \
-        int64_t e, const elem_##TYPE *x, const elem_##TYPE *y, num_##TYPE s,               \
-        num_##TYPE init, int nx, bool scaled)                                              \
+        int64_t e, const elem_##TYPE *x, const elem_##TYPE *y, num_##TYPE init, int nx)    \
     {                                                                                      \
         int64_t p = *at;                                                                   \
         num_##TYPE a = p < e ? BEGINS(B, init) : init;                                     \
@@ -63,8 +60,6 @@ enum { LOOK = 64 };
     }
 
 /* As above, of fibers most of which have an element or two. */
-#define FEW_TERM(TYPE, B, p)                                                               \
-    (nx ? TIMES(B, TYPE, GET(TYPE, v[p]), GET(TYPE, x[crd[(p)*stride]])) : GET(TYPE, v[p]))
 #define DOT_FEW(TYPE, B, W)                                                                \
     INLINE num_##TYPE few_##TYPE##_##B##_##W(                                              \
         const elem_##TYPE *v, const index_##W *crd, int64_t stride, int64_t *at,           \
@@ -119,14 +114,13 @@ enum { LOOK = 64 };
                 const int k = from + order[j];                                             \
                 p = bounds[k];                                                             \
                 out[k] = fiber_##TYPE##_##B##_##W(v, crd, 1, &p, bounds[k + 1], x, NULL,   \
-                                                  NO_FACTORS(B, TYPE), init, nx, false);   \
+                                                  init, nx);                               \
             }                                                                              \
         }                                                                                  \
         for (int k = 0; !mixed && k < n; k++) {                                            \
             const int64_t e = bounds[k + 1];                                               \
             ask_later_##W(ns, w, v, sizeof *v, ns->from + k, ns->to);                      \
-            out[k] = fiber_##TYPE##_##B##_##W(v, crd, 1, &p, e, x, NULL,                   \
-                                              NO_FACTORS(B, TYPE), init, nx, false);       \
+            out[k] = fiber_##TYPE##_##B##_##W(v, crd, 1, &p, e, x, NULL, init, nx);        \
             if (SETTLES(B)) left += e - p;                                                 \
             p = e;                                                                         \
         }                                                                                  \
@@ -182,43 +176,61 @@ static bool is_plain(const nest *ns, nest_load *const *by, int nx)
 {
     const nest_walk *w = &ns->walk[0];
     const node *r = &ns->o->s.node[ns->link.result];
-    return nx < 2 && !ns->nscalar && !ns->gaps && w->bounds && w->step == 1 &&
+    return nx < 2 && !ns->gaps && w->bounds && w->step == 1 &&
            w->parent->form == COL_STEP && (nx == 0 || by[0]->parent->form == COL_FIXED) &&
-           !ns->o->node[r->arg[0]].p;
+           (ns->nscalar || !ns->o->node[r->arg[0]].p);
 }
 
 #define DOT_LANES(TYPE, B, W)                                                              \
-    INLINE stc_status fibers_##TYPE##_##B##_##W(                                           \
-        machine *mc, nest *ns, const nest_load *own, nest_load *const *by, int nx)         \
+    INLINE void fibers_##TYPE##_##B##_##W(nest *ns, const nest_load *own,                  \
+                                          nest_load *const *by, int nx)                    \
     {                                                                                      \
         const nest_walk *w = &ns->walk[0];                                                 \
         const int64_t stride = w->step;                                                    \
-        const bool scaled = ns->nscalar > 0;                                               \
         const index_##W *crd = w->crd;                                                     \
         const elem_##TYPE *v = own->vals;                                                  \
         const node *r = &ns->o->s.node[ns->link.result];                                   \
         num_##TYPE *out = ns->o->node[ns->link.result].data;                               \
         int64_t rounds = 0;                                                                \
         for (int k = ns->from; k < ns->to; k++) {                                          \
-            num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
+            num_##TYPE sum = LANE_BEGINS(TYPE, B, ns, r, k);                               \
             int64_t p, e;                                                                  \
             if (span_##W(w, k, &p, &e) && nest_lane(ns, k)) {                              \
                 const elem_##TYPE *x = NULL, *y = NULL;                                    \
                 ask_fiber_##W(w, v, sizeof *v, k + SUPER_AHEAD, ns->to);                   \
                 if (nx > 0) x = (const elem_##TYPE *)by[0]->vals + load_base(by[0], k);    \
                 if (nx > 1) y = (const elem_##TYPE *)by[1]->vals + load_base(by[1], k);    \
-                for (int j = 0; scaled && j < ns->nscalar; j++)                            \
-                    s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));   \
                 rounds -= p;                                                               \
-                sum = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, y, s, sum, nx,    \
-                                               scaled);                                    \
+                sum = fiber_##TYPE##_##B##_##W(v, crd, stride, &p, e, x, y, sum, nx);      \
                 rounds += p;                                                               \
             }                                                                              \
             out[k] = sum;                                                                  \
         }                                                                                  \
         ns->rounds += rounds;                                                              \
         if (ns->told) tell_fibers_##W(ns);                                                 \
-        return super_poll(mc, &ns->rounds);                                                \
+    }
+
+/* The sums of lanes that have scalars, once those of their terms are there. */
+#define DOT_SCALED(TYPE, B, W)                                                             \
+    static void scaled_##TYPE##_##B##_##W(nest *ns)                                        \
+    {                                                                                      \
+        const node *r = &ns->o->s.node[ns->link.result];                                   \
+        num_##TYPE *out = ns->o->node[ns->link.result].data;                               \
+        for (int j = 0; j < ns->nscalar; j++) {                                            \
+            const num_##TYPE *each = ns->o->node[ns->scalar[j]].p;                         \
+            const num_##TYPE one = LANE_VALUE(num_##TYPE, ns, ns->scalar[j], 0);           \
+            for (int k = ns->from; each && k < ns->to; k++)                                \
+                out[k] = TIMES(B, TYPE, each[k], out[k]);                                  \
+            for (int k = ns->from; !each && k < ns->to; k++)                               \
+                out[k] = TIMES(B, TYPE, one, out[k]);                                      \
+        }                                                                                  \
+        for (int k = ns->from; k < ns->to; k++) {                                          \
+            const num_##TYPE begin = START(num_##TYPE, ns, r, k);                          \
+            int64_t p, e;                                                                  \
+            const bool some =                                                              \
+                span_##W(&ns->walk[0], k, &p, &e) && p < e && nest_lane(ns, k);            \
+            out[k] = some ? PLUS(B, TYPE, begin, out[k]) : begin;                          \
+        }                                                                                  \
     }
 
 /* How many coordinates are looked for at once. */
@@ -283,11 +295,10 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
         for (int k = ns->from; k < ns->to; k++) {                                          \
             const int64_t parent = column_get(x->parent, k);                               \
             int64_t p, e;                                                                  \
-            num_##TYPE sum = START(num_##TYPE, ns, r, k), s = NO_FACTORS(B, TYPE);         \
+            num_##TYPE sum = LANE_BEGINS(TYPE, B, ns, r, k);                               \
+            bool some = false;                                                             \
             if (!span_##W(w, k, &p, &e) || parent < 0) e = p;                              \
             ns->rounds -= p;                                                               \
-            for (int j = 0; j < ns->nscalar; j++)                                          \
-                s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[j], k));       \
             while (p < e && (ns->told || !SETTLED(B, sum))) {                              \
                 if (p < d.from || p >= d.until || parent != below) {                       \
                     d.until = ahead ? last : e;                                            \
@@ -301,16 +312,16 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
                 }                                                                          \
                 const int64_t stop = e < d.until ? e : d.until;                            \
                 h = probed_from(&d, p, h < d.n ? h : d.n);                                 \
-                if (ns->told) nest_tell(ns, k, d.own[h] < stop);                           \
+                some = some || d.own[h] < stop;                                            \
+                nest_tell(ns, k, some);                                                    \
                 for (; d.own[h] < stop; h++) {                                             \
-                    num_##TYPE t = TIMES(B, TYPE, s, GET(TYPE, v[d.own[h]]));              \
-                    t = TIMES(B, TYPE, t, GET(TYPE, xv[d.at[h]]));                         \
-                    sum = PLUS(B, TYPE, sum, t);                                           \
+                    const num_##TYPE t = GET(TYPE, v[d.own[h]]);                           \
+                    sum = PLUS(B, TYPE, sum, TIMES(B, TYPE, t, GET(TYPE, xv[d.at[h]])));   \
                 }                                                                          \
                 p = stop;                                                                  \
             }                                                                              \
             ns->rounds += p;                                                               \
-            out[k] = sum;                                                                  \
+            out[k] = LANE_SUM(TYPE, B, ns, r, k, some, sum);                               \
         }                                                                                  \
         return super_poll(mc, &ns->rounds);                                                \
     }
@@ -320,6 +331,7 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
     DOT_FEW(TYPE, B, W)                                                                    \
     DOT_PLAIN(TYPE, B, W)                                                                  \
     DOT_LANES(TYPE, B, W)                                                                  \
+    DOT_SCALED(TYPE, B, W)                                                                 \
     DOT_PROBED(TYPE, B, W)                                                                 \
                                                                                            \
     stc_status super_dot_fiber_##TYPE##_##B##_##W(machine *mc, nest *ns)                   \
@@ -336,18 +348,22 @@ static inline int64_t probed_from(const probed *d, int64_t p, int64_t h)
         if (nx == 1 && by[0]->probe) return probed_##TYPE##_##B##_##W(mc, ns, own, by[0]); \
         if (is_plain(ns, by, nx)) {                                                        \
             const node *r = &ns->o->s.node[ns->link.result];                               \
-            const num_##TYPE init = START(num_##TYPE, ns, r, 0);                           \
+            const num_##TYPE init = LANE_BEGINS(TYPE, B, ns, r, 0);                        \
             num_##TYPE *out = (num_##TYPE *)ns->o->node[ns->link.result].data + ns->from;  \
             const elem_##TYPE *x =                                                         \
                 nx ? (const elem_##TYPE *)by[0]->vals + load_base(by[0], 0) : NULL;        \
             if (ns->told) tell_all_##W(ns);                                                \
             ns->rounds += nx ? plain_##TYPE##_##B##_##W(ns, own->vals, x, init, out, 1)    \
                              : plain_##TYPE##_##B##_##W(ns, own->vals, x, init, out, 0);   \
-            return super_poll(mc, &ns->rounds);                                            \
+        } else if (nx == 0) {                                                              \
+            fibers_##TYPE##_##B##_##W(ns, own, by, 0);                                     \
+        } else if (nx == 1) {                                                              \
+            fibers_##TYPE##_##B##_##W(ns, own, by, 1);                                     \
+        } else {                                                                           \
+            fibers_##TYPE##_##B##_##W(ns, own, by, 2);                                     \
         }                                                                                  \
-        if (nx == 0) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 0);                 \
-        if (nx == 1) return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 1);                 \
-        return fibers_##TYPE##_##B##_##W(mc, ns, own, by, 2);                              \
+        if (ns->nscalar) scaled_##TYPE##_##B##_##W(ns);                                    \
+        return super_poll(mc, &ns->rounds);                                                \
     }
 
 /* ---- a range ------------------------------------------------------------------- */

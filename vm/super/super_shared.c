@@ -109,10 +109,11 @@ SIFT(64)
 /* The factors of an element at p in one fiber and at q in the other. */
 #define MERGE_TERM(TYPE, B, p, q)                                                          \
     ({                                                                                     \
-        num_##TYPE t = s;                                                                  \
+        num_##TYPE t = NO_FACTORS(B, TYPE);                                                \
         for (int x = 0; x < ns->nload; x++) {                                              \
             const elem_##TYPE *vals = ns->load[x].vals;                                    \
-            t = TIMES(B, TYPE, t, GET(TYPE, vals[ns->load[x].walk ? (q) : (p)]));          \
+            const num_##TYPE at_ = GET(TYPE, vals[ns->load[x].walk ? (q) : (p)]);          \
+            t = x ? TIMES(B, TYPE, t, at_) : at_;                                          \
         }                                                                                  \
         t;                                                                                 \
     })
@@ -120,8 +121,8 @@ SIFT(64)
 /* One lane. Four are read where fewer are left, if there is an array to read. */
 #define MERGE_LANE(TYPE, B, W)                                                             \
     INLINE num_##TYPE merged_##TYPE##_##B##_##W(const nest *ns, int64_t p, int64_t pe,     \
-                                                int64_t q, int64_t qe, num_##TYPE s,       \
-                                                num_##TYPE sum, int64_t *rounds)           \
+                                                int64_t q, int64_t qe, num_##TYPE sum,     \
+                                                int64_t *rounds)                           \
     {                                                                                      \
         const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
         const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
@@ -157,8 +158,8 @@ SIFT(64)
 /* One lane whose fiber p … pe is looked up in the marks of the other walk's. */
 #define MARKED_LANE(TYPE, B, W)                                                            \
     INLINE num_##TYPE marked_##TYPE##_##B##_##W(const nest *ns, const marks *mk,           \
-                                                int64_t p, int64_t pe, num_##TYPE s,       \
-                                                num_##TYPE sum, int64_t *rounds)           \
+                                                int64_t p, int64_t pe, num_##TYPE sum,     \
+                                                int64_t *rounds)                           \
     {                                                                                      \
         const index_##W *crd = ns->walk[1 - mk->side].crd;                                 \
         int64_t own[MARK_PROBES];                                                          \
@@ -192,22 +193,20 @@ SIFT(64)
             out[k] = START(num_##TYPE, ns, r, k);                                          \
         for (int left = sift_##W(ns, some), j = 0; j < left; j++) {                        \
             const int k = some[j];                                                         \
-            num_##TYPE s = NO_FACTORS(B, TYPE);                                            \
+            num_##TYPE sum = LANE_BEGINS(TYPE, B, ns, r, k);                               \
             int64_t at[2], end[2];                                                         \
             if (!span_##W(&ns->walk[0], k, &at[0], &end[0]) ||                             \
                 !span_##W(&ns->walk[1], k, &at[1], &end[1]))                               \
                 continue;                                                                  \
-            for (int x = 0; x < ns->nscalar; x++)                                          \
-                s = TIMES(B, TYPE, s, LANE_VALUE(num_##TYPE, ns, ns->scalar[x], k));       \
             const int64_t before = rounds;                                                 \
             if (mk.at) marks_at_##W(ns, &mk, k);                                           \
             const int x = 1 - mk.side; /* the walk that is looked up, if one is marked */  \
             if (mk.side >= 0 && end[x] - at[x] <= LONGER * (mk.e - mk.p))                  \
-                out[k] =                                                                   \
-                    marked_##TYPE##_##B##_##W(ns, &mk, at[x], end[x], s, out[k], &rounds); \
+                sum = marked_##TYPE##_##B##_##W(ns, &mk, at[x], end[x], sum, &rounds);     \
             else                                                                           \
-                out[k] = merged_##TYPE##_##B##_##W(ns, at[0], end[0], at[1], end[1], s,    \
-                                                   out[k], &rounds);                       \
+                sum = merged_##TYPE##_##B##_##W(ns, at[0], end[0], at[1], end[1], sum,     \
+                                                &rounds);                                  \
+            out[k] = LANE_SUM(TYPE, B, ns, r, k, rounds > before, sum);                    \
             nest_tell(ns, k, rounds > before);                                             \
         }                                                                                  \
         marks_clear_##W(ns, &mk);                                                          \
