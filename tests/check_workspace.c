@@ -158,6 +158,31 @@ START_TEST(listed_rows)
 }
 END_TEST
 
+/* Rows of truth values: all true, and so alike, up to the first false one that is stored.
+ */
+START_TEST(settled_rows)
+{
+    static const char *const kinds[] = {"csr", "dcsr", "coo", "hash", "rle", "dense"};
+    static const char *const first[] = {"1 > 0", "k > 30", "k < 45", "k % 3 > 0"};
+    char text[1200];
+    snprintf(text, sizeof text,
+             "tensor S csr i64 [40,60] = random(density=0.2, seed=1)\n"
+             "tensor T csr i64 [60,90] = random(density=0.1, seed=2)\n"
+             "tensor A csr bool [40,60]\ntensor B csr bool [60,90]\n"
+             "A(i,k) = S(i,k) != 0\nA(i,k) = %s where A(i,k)\n"
+             "B(k,j) = T(k,j) != 0\nB(k,j) = %s where B(k,j)\n"
+             "tensor R %s bool\nR(i,j) = any(k: A(i,k) && B(k,j))\n"
+             "tensor f svec bool\nf(k) = A(7,k)\ntensor q %s bool\n"
+             "q(j) = any(k: f(k) && B(k,j))\nq(j) or= any(k: A(3,k) && B(k,j))\n"
+             "tensor P dense i64\nP(i,j) = i64(A(i,k)) * i64(B(k,j))\n"
+             "n = sum(i,j: R(i,j) != (P(i,j) > 0)) +"
+             " sum(j: q(j) != (P(7,j) + P(3,j) > 0)) + (sum(i,j: P(i,j)) == 0)\n",
+             first[_i % 4], first[_i / 4 % 4], kinds[_i / 16],
+             _i / 16 < 3 ? "svec" : kinds[_i / 16]);
+    EXPECT(text, "n", 0);
+}
+END_TEST
+
 /* One long row where there is no accumulator: the profile tells that it went by hash. */
 START_TEST(hashed_row)
 {
@@ -388,6 +413,7 @@ Suite *suite_workspace(void)
     tcase_add_loop_test(c, policies_agree, 0, CASES);
     tcase_add_loop_test(c, policies_on_threads, 0, CASES);
     tcase_add_test(c, long_labels);
+    tcase_add_loop_test(c, settled_rows, 0, 96);
     tcase_add_loop_test(c, listed_rows, 0, 2);
     tcase_add_test(c, hashed_row);
     tcase_add_test(c, many_merges);

@@ -88,8 +88,7 @@ static void put_ranked(const machine *mc, int32_t *key, int n, const append_room
     }
 }
 
-static void drain_few(const machine *mc, workspace *w, const append_room *room,
-                      const tensor *t)
+static void drain_few(const machine *mc, workspace *w, const append_room *room, tensor *t)
 {
     int32_t key[RANK_MAX + RANK_BLOCK];
     int64_t at[RANK_MAX];
@@ -99,12 +98,12 @@ static void drain_few(const machine *mc, workspace *w, const append_room *room,
         w->set[key[k] >> 6] = 0;
     }
     put_ranked(mc, key, n, room, at);
-    ws_put_values(t->type, t->vals, at, w->dense, w->touched, n);
+    ws_give_values(w, t, 0, at);
     w->n = 0;
+    w->alike = false;
 }
 
-static stc_status drain_many(machine *mc, workspace *w, const append_room *room,
-                             const tensor *t)
+static stc_status drain_many(machine *mc, workspace *w, const append_room *room, tensor *t)
 {
     if (ws_sort_touched(mc->cx, w)) return mc->cx->diag.status;
     const int64_t n = w->n;
@@ -115,8 +114,7 @@ static stc_status drain_many(machine *mc, workspace *w, const append_room *room,
     } else {
         memcpy(room->crd, w->touched, (size_t)n * sizeof *w->touched);
     }
-    ws_put_values(t->type, (char *)t->vals + room->pos * (int64_t)type_size(t->type), NULL,
-                  w->dense, w->touched, n);
+    ws_give_values(w, t, room->pos, NULL);
     ws_untouch(w);
     return STC_OK;
 }
@@ -166,6 +164,7 @@ static stc_status follow_on(machine *mc, const drain *d, workspace *w, const mcu
 {
     slot *r = &mc->slot[d->result];
     if (ws_sort_touched(mc->cx, w)) return mc->cx->diag.status;
+    ws_spell_out(w);
     for (int64_t k = 0; k < w->n; k++) {
         int64_t pos;
         if (asm_at(mc, r, d->level, d->cursor, up, w->touched[k], d->at) ||
@@ -229,7 +228,7 @@ static void put_sorted(const machine *mc, const drain *d, const row_list *l,
         ((int64_t *)room->crd)[k] = l->coord[k];
     if (room->width == 4) memcpy(room->crd, l->coord, (size_t)l->n * sizeof *l->coord);
     ws_put_values(t->type, (char *)t->vals + room->pos * (int64_t)type_size(t->type), NULL,
-                  l->val, NULL, l->n);
+                  l->val, NULL, l->n, false);
 }
 
 /* The same of few, which needn't be sorted. */
@@ -241,7 +240,7 @@ static void put_few(const machine *mc, const drain *d, const row_list *l,
     int64_t at[RANK_MAX];
     memcpy(key, l->coord, (size_t)l->n * sizeof *key);
     put_ranked(mc, key, (int)l->n, room, at);
-    ws_put_values(t->type, t->vals, at, l->val, NULL, l->n);
+    ws_put_values(t->type, t->vals, at, l->val, NULL, l->n, false);
 }
 
 stc_status drain_window(machine *mc, const drain *d, row_window *w, const mcursor *up)
@@ -258,7 +257,7 @@ stc_status drain_window(machine *mc, const drain *d, row_window *w, const mcurso
     for (int64_t k = 0; k < n && room.width == 8; k++)
         ((int64_t *)room.crd)[k] = lo + (at ? at[k] : k);
     ws_put_values(t->type, (char *)t->vals + room.pos * (int64_t)type_size(t->type), NULL,
-                  val, at, n);
+                  val, at, n, false);
     appended(r, d, &room, n);
     return STC_OK;
 }

@@ -66,16 +66,18 @@
     }                                                                                      \
                                                                                            \
     /* fibers that meet only what is settled, up to a term that settles nothing, where the \
-     * others go on: what is new is listed, and settled at the end */                      \
+     * others go on: what is new is only listed, as all of it has one value */             \
     INLINE int settle_##TERM##_##FOLD##_##TYPE##_##W(scatter *sc, workspace *w, int n,     \
                                                      bool guess)                           \
     {                                                                                      \
         const elem_##TYPE *vals = sc->vals;                                                \
         const index_##W *crd = (const index_##W *)sc->crd;                                 \
-        num_##TYPE *acc = w->dense;                                                        \
+        const num_##TYPE one = SETTLED_##FOLD;                                             \
         uint64_t *set = w->set;                                                            \
         int64_t *touched = w->touched, count = w->n;                                       \
         int k = 0;                                                                         \
+        memcpy(&w->one, &one, sizeof one);                                                 \
+        w->alike = true;                                                                   \
         for (; k < n && sc->settled; k++) {                                                \
             const num_##TYPE s = ((const num_##TYPE *)sc->by)[k];                          \
             if (k + sc->ahead < n) {                                                       \
@@ -98,8 +100,6 @@
                 count += !met;                                                             \
             }                                                                              \
         }                                                                                  \
-        for (int64_t h = w->n; h < count; h++)                                             \
-            acc[touched[h]] = SETTLED_##FOLD;                                              \
         w->n = count;                                                                      \
         return k;                                                                          \
     }                                                                                      \
@@ -135,11 +135,13 @@
     {                                                                                      \
         const bool guess = sc->guess && (sc->brief || !SETTLES_##FOLD(1));                 \
         int k = 0;                                                                         \
+        if (w->alike && !sc->settled) ws_spell_out(w);                                     \
         if (sc->lines)                                                                     \
             lines_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n);                                \
         else if (SETTLES_##FOLD(1) && sc->settled)                                         \
             k = guess ? settle_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n, true)              \
                       : settle_##TERM##_##FOLD##_##TYPE##_##W(sc, w, n, false);            \
+        if (w->alike && !sc->settled) ws_spell_out(w);                                     \
         if (!sc->lines && guess)                                                           \
             put_##TERM##_##FOLD##_##TYPE##_##W(sc, w, k, n, true, false);                  \
         else if (!sc->lines)                                                               \

@@ -185,6 +185,7 @@ static stc_status accumulate(machine *mc, row_window *from, workspace *w)
     const int64_t *at, lo = from->lo;
     const char *val;
     const int64_t n = window_close(from, &at, (const void **)&val);
+    ws_spell_out(w);
     if (ws_touch_room(mc, w, n)) return mc->cx->diag.status;
     for (int64_t k = 0; k < n; k++) {
         const int64_t j = at ? at[k] : k, i = lo + j;

@@ -269,6 +269,7 @@ stc_status ws_turn_dense(machine *mc, slot *s, const lop *at)
         memcpy((char *)w->dense + i * w->size, all->val + k * w->size, w->size);
     }
     w->n = all->n;
+    w->alike = false;
     w->all.n = w->about = 0;
     w->kind = &ws_kind_dense;
     w->why = "entries turned out to be many for the coordinates";
@@ -380,7 +381,7 @@ static stc_status coord_room(ctx *cx, workspace *w, int order, int64_t n)
 static stc_status end_dense(machine *mc, slot *s)
 {
     workspace *w = s->ws;
-    const tensor *t = s->own;
+    tensor *t = s->own;
     const int64_t n = w->n;
     int64_t *const *coord = &w->touched;
     if (ws_sort_touched(mc->cx, w)) return mc->cx->diag.status;
@@ -394,7 +395,7 @@ static stc_status end_dense(machine *mc, slot *s)
         coord = w->coord;
     }
     if (pack_levels(mc, s, n, coord)) return mc->cx->diag.status;
-    ws_put_values(t->type, t->vals, w->pos, w->dense, w->touched, n);
+    ws_give_values(w, t, 0, w->pos);
     ws_untouch(w);
     return STC_OK;
 }
@@ -419,7 +420,7 @@ static stc_status end_lists(machine *mc, slot *s, const lop *at)
         if (k < n) return mc->cx->diag.status;
     }
     if (pack_levels(mc, s, n, w->coord)) return mc->cx->diag.status;
-    ws_put_values(t->type, t->vals, w->pos, w->all.val, NULL, n);
+    ws_put_values(t->type, t->vals, w->pos, w->all.val, NULL, n, false);
     w->all.n = 0;
     return STC_OK;
 }

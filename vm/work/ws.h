@@ -73,7 +73,9 @@ struct workspace {
     /* dense: bit i is set: coordinate i was touched, and has value acc[i] */
     uint64_t *set;
     void *dense;
-    int64_t extent;           /* what both are allocated for                   */
+    bool alike;     /* all that were touched have the value `one`, and acc lacks it */
+    value one;      /* … its first bytes, of the class               */
+    int64_t extent; /* what both are allocated for                   */
     int64_t *touched, n, cap; /* in order of first touch                      */
     int64_t *scratch, scratch_cap;
     int64_t stride[STC_MAX_ORDER]; /* of a mode in the numbering of coordinates */
@@ -245,6 +247,10 @@ stc_status ws_add_line(machine *mc, slot *s, int64_t lo, const void *vals, int64
 stc_status ws_touch_line(machine *mc, slot *s, int64_t lo, int64_t n);
 /* Puts the touched coordinates in order. */
 stc_status ws_sort_touched(ctx *cx, workspace *w);
+/* Their values, one after the other or at these places, from element `first` of t's on. */
+void ws_give_values(const workspace *w, tensor *t, int64_t first, const int64_t *place);
+/* Before their values are read or added to one by one: acc has them, if it lacks them. */
+void ws_spell_out(workspace *w);
 
 /* ---- workspaces that are read as runs (ws_runs.c) ------------------------------------ */
 
@@ -259,9 +265,10 @@ stc_status ws_settle_runs(machine *mc, workspace *w, const lop *at);
 stc_status ws_end_runs(machine *mc, slot *s, const lop *at);
 stc_status ws_outside(machine *mc, const slot *s, int m, int64_t coord, const lop *at);
 
-/* ws_values.c: n values of the type's class, from[index[k]], to vals[place[k]]; NULL: k. */
+/* ws_values.c: n values of the type's class, from[index[k]], to vals[place[k]]; NULL: k.
+ * alike: from[0] to all of them. */
 void ws_put_values(stc_type type, void *vals, const int64_t *place, const void *from,
-                   const int64_t *index, int64_t n);
+                   const int64_t *index, int64_t n, bool alike);
 /* Forgets them. */
 void ws_untouch(workspace *w);
 

@@ -74,6 +74,20 @@ stc_status ws_touch_room(machine *mc, workspace *w, int64_t n)
     return mem_grow(mc->cx, &w->touched, &w->cap, w->n + n, sizeof *w->touched);
 }
 
+void ws_spell_out(workspace *w)
+{
+    for (int64_t k = 0; w->alike && k < w->n; k++)
+        memcpy((char *)w->dense + w->touched[k] * (int64_t)w->size, &w->one, w->size);
+    w->alike = false;
+}
+
+void ws_give_values(const workspace *w, tensor *t, int64_t first, const int64_t *place)
+{
+    char *to = (char *)t->vals + first * (int64_t)type_size(t->type);
+    ws_put_values(t->type, to, place, w->alike ? &w->one : w->dense, w->touched, w->n,
+                  w->alike);
+}
+
 static stc_status put(machine *mc, workspace *w, int64_t i, const value *v, const lop *at)
 {
     const uint64_t bit = UINT64_C(1) << (i & 63);
@@ -94,6 +108,7 @@ static stc_status dense_insert(machine *mc, slot *s, const int64_t *coords, cons
     int64_t i = 0;
     for (int m = 0; m < s->row->order; m++)
         i += coords[m] * s->ws->stride[m];
+    if (s->ws->alike) ws_spell_out(s->ws);
     return put(mc, s->ws, i, v, at);
 }
 
@@ -140,6 +155,7 @@ bool ws_add_vector(machine *mc, slot *s, const int64_t *coords, const void *vals
     for (int k = 0; k < n; k++)
         if (coords[k] < 0 || coords[k] >= s->own->shape[0]) return false;
     *st = STC_OK;
+    if (w->alike) ws_spell_out(w);
     if ((fn != w->fn && ws_use(mc, w, fn, at)) || ws_touch_room(mc, w, n)) {
         *st = mc->cx->diag.status;
         return true;
@@ -163,6 +179,7 @@ stc_status ws_add_line(machine *mc, slot *s, int64_t lo, const void *vals, int64
 {
     workspace *w = s->ws;
     const size_t size = w->size;
+    if (w->alike) ws_spell_out(w);
     for (int64_t k = 0, m; k < n; k += m) {
         const int64_t i = lo + k, room = 64 - (i & 63);
         m = n - k < room ? n - k : room;
@@ -201,6 +218,7 @@ stc_status ws_touch_line(machine *mc, slot *s, int64_t lo, int64_t n)
     if (none && w->cls == CLASS_F64) nothing.f64 = -0.0;
     if (none && w->cls == CLASS_C64) nothing.c64 = -(cfloat)0;
     if (none && w->cls == CLASS_C128) nothing.c128 = -(cdouble)0;
+    if (w->alike) ws_spell_out(w);
     if (ws_touch_room(mc, w, n)) return mc->cx->diag.status;
     for (int64_t i = lo; i < lo + n; i++) {
         const uint64_t bit = UINT64_C(1) << (i & 63);
@@ -268,6 +286,7 @@ void ws_untouch(workspace *w)
     for (int64_t k = 0; k < w->n; k++)
         w->set[w->touched[k] >> 6] = 0;
     w->n = 0;
+    w->alike = false;
 }
 
 bool ws_is_vector(const slot *s)

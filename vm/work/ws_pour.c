@@ -36,10 +36,11 @@ static void take(machine *mc, slot *s, slot *of, const lop *at)
 }
 
 /* Full words of its bits as lines, and else one by one: all in order. */
-static stc_status pour_dense(machine *mc, slot *s, const workspace *from, const lop *at)
+static stc_status pour_dense(machine *mc, slot *s, workspace *from, const lop *at)
 {
     const char *vals = from->dense;
     int64_t left = from->n;
+    ws_spell_out(from);
     for (int64_t word = 0; left; word++) {
         const uint64_t set = from->set[word];
         const int64_t lo = word * 64, n = ~set ? 1 : 64;

@@ -142,7 +142,7 @@ static stc_status end_regions(machine *mc, slot *s, int64_t n, const int64_t *lo
         (n && lv->kind->append_regions(mc->cx, lv, 0, n, lo, len, w->pos)) ||
         tensor_extend_values(t, lv->size))
         return mc->cx->diag.status;
-    ws_put_values(t->type, t->vals, w->pos, from, index, n);
+    ws_put_values(t->type, t->vals, w->pos, from, index, n, false);
     return tensor_finish(t);
 }
 
@@ -159,6 +159,7 @@ stc_status ws_end_runs(machine *mc, slot *s, const lop *at)
     if (ws_sort_touched(mc->cx, w) || run_list_reserve(mc->cx, &w->runs, room, n))
         return mc->cx->diag.status;
     int64_t *lo = room->at, *len = lo + n;
+    ws_spell_out(w);
     for (int64_t k = 0; k < n; k++) {
         lo[k] = w->n ? w->touched[k] : rows->at[2 * k];
         len[k] = w->n ? 1 : rows->at[2 * k + 1] - lo[k];

@@ -8,24 +8,24 @@
 /* Integers wrap; bool, the type of rank 1, is != 0. */
 #define TYPE(NAME, name, ctype, CLASS, rank)                                               \
     static void put_##NAME(void *vals, const int64_t *place, const void *from,             \
-                           const int64_t *index, int64_t n)                                \
+                           const int64_t *index, int64_t n, bool alike)                    \
     {                                                                                      \
         const ct_##CLASS *x = from;                                                        \
         ctype *to = vals;                                                                  \
         for (int64_t k = 0; k < n; k++) {                                                  \
-            const ct_##CLASS v = x[index ? index[k] : k];                                  \
+            const ct_##CLASS v = x[alike ? 0 : index ? index[k] : k];                      \
             to[place ? place[k] : k] = (ctype)((rank) == 1 ? v != 0 : v);                  \
         }                                                                                  \
     }
 #include "../../formats/base/types.def"
 
 void ws_put_values(stc_type type, void *vals, const int64_t *place, const void *from,
-                   const int64_t *index, int64_t n)
+                   const int64_t *index, int64_t n, bool alike)
 {
     static void (*const put[])(void *, const int64_t *, const void *, const int64_t *,
-                               int64_t) = {
+                               int64_t, bool) = {
 #define TYPE(NAME, name, ctype, CLASS, rank) put_##NAME,
 #include "../../formats/base/types.def"
     };
-    put[type](vals, place, from, index, n);
+    put[type](vals, place, from, index, n, alike);
 }
