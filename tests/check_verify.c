@@ -150,6 +150,14 @@ static const struct {
      "load v0, t3, c6\nhalt\n",
      "isn't open here"},
     {"ws.end t3\nhalt\n", "being collected"},
+    {"const v0, k1\nif v0\nws.begin t3\nws.end t3\nelse\nws.begin t3\nws.end t3\nendif\n"
+     "open c6, t3, 0, root\nhalt\n",
+     NULL},
+    {"const v0, k1\nif v0\nws.begin t3\nws.end t3\nendif\nopen c6, t3, 0, root\nhalt\n",
+     "isn't whole"},
+    {"ws.begin t3\nws.end t3\nopen c6, t3, 0, root\nconst v0, k1\nif v0\nws.begin t3\n"
+     "ws.end t3\nendif\nload v1, t3, c6\nhalt\n",
+     "isn't open here"},
     {"ws.begin t2\nhalt\n", "isn't a workspace"},
     {"move t2, t0\nhalt\n", "different orders"},
     {"convert t5, t2\nhalt\n", "different orders"},

@@ -140,6 +140,12 @@ stc_status loop_close(verifier *vf);
 /* A jump to the end of the n-th enclosing loop or while, or out of it. */
 stc_status loop_leave(verifier *vf, int n, bool loops_only);
 
+/* The value of a tensor's cell: when it came to that, and to what. */
+static inline uint64_t tensor_value(verifier *vf, int state)
+{
+    return ++vf->epoch << 2 | (uint64_t)state;
+}
+
 /* The value of a cursor's cell: when it was set, and what it walks. */
 static inline uint64_t cursor_value(verifier *vf, int kind, int t, int l)
 {

@@ -38,11 +38,6 @@ bool cursor_valid(verifier *vf, int c)
     }
 }
 
-static uint64_t tensor_value(verifier *vf, int state)
-{
-    return ++vf->epoch << 2 | (uint64_t)state;
-}
-
 stc_status tensor_state(verifier *vf, int t, int state)
 {
     const cell *c = &vf->cell[vf->t0 + t];

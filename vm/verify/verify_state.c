@@ -90,10 +90,15 @@ stc_status block_else(verifier *vf)
     return STC_OK;
 }
 
-/* What the branches disagree about is unknown. */
+/* What the branches disagree about is unknown; but a tensor that is whole behind both, of
+ * whichever it is made, is whole, and another one than before. */
 static stc_status meet(verifier *vf, int idx, uint64_t v)
 {
-    return vf->cell[idx].v == v ? STC_OK : cell_set(vf, idx, (cell){.v = 0});
+    const uint64_t other = vf->cell[idx].v;
+    if (other == v) return STC_OK;
+    const bool whole = idx >= vf->t0 && idx < vf->p0 && (v & T_MASK) == T_READY &&
+                       (other & T_MASK) == T_READY;
+    return cell_set(vf, idx, (cell){.v = whole ? tensor_value(vf, T_READY) : 0});
 }
 
 stc_status block_endif(verifier *vf)
