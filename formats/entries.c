@@ -19,59 +19,21 @@ static size_t coord_size(const entries *e)
     return e->is_narrow ? sizeof(int32_t) : sizeof(int64_t);
 }
 
-static void *coords_of(const entries *e, int m)
+static void **coords_of(entries *e, int m)
 {
-    return e->is_narrow ? (void *)e->narrow[m] : (void *)e->coord[m];
+    return e->is_narrow ? (void **)&e->narrow[m] : (void **)&e->coord[m];
 }
 
-static void set_coords(entries *e, int m, void *block)
-{
-    if (e->is_narrow)
-        e->narrow[m] = block;
-    else
-        e->coord[m] = block;
-}
-
-/* All arrays have one capacity: if one can't grow, those that did shrink back. */
+/* All arrays have one capacity. */
 stc_status entries_reserve(entries *e, int64_t n)
 {
-    if (n <= e->cap) return STC_OK;
-    int64_t more = e->cap < 1 << 20 ? 2 * e->cap : e->cap + e->cap / 2;
-    if (more < n) more = n;
-    if (more < 16) more = 16;
-    const size_t size = type_size(e->type), wide = coord_size(e);
-    int64_t bytes;
-    if (!size_mul(more, sizeof(value), &bytes) || (uint64_t)bytes > SIZE_MAX / 2) {
-        return fail(e->cx, STC_ERR_OVERFLOW, "%lld entries are too many", (long long)n);
-    }
-    int grown = 0;
-    for (; grown < e->order; grown++) {
-        void *block = mem_resize(e->cx, coords_of(e, grown), (size_t)e->cap * wide,
-                                 (size_t)more * wide);
-        if (!block) goto shrink;
-        set_coords(e, grown, block);
-    }
-    void *vals = mem_resize(e->cx, e->vals, (size_t)e->cap * size, (size_t)more * size);
-    if (!vals) goto shrink;
-    e->vals = vals;
-    e->cap = more;
-    return STC_OK;
-shrink:
-    while (grown-- > 0) {
-        void *block = NULL;
-        if (e->cap) {
-            const diag kept = e->cx->diag;
-            block = mem_resize(e->cx, coords_of(e, grown), (size_t)more * wide,
-                               (size_t)e->cap * wide);
-            e->cx->diag = kept;
-        }
-        if (!block) { /* an allocator that can't even shrink: the list is lost */
-            mem_free(e->cx, coords_of(e, grown), (size_t)more * wide);
-            e->n = 0;
-        }
-        set_coords(e, grown, block);
-    }
-    return STC_ERR_MEMORY;
+    mem_row row[STC_MAX_ORDER + 1];
+    for (int m = 0; m < e->order; m++)
+        row[m] = (mem_row){coords_of(e, m), coord_size(e)};
+    row[e->order] = (mem_row){&e->vals, type_size(e->type)};
+    const stc_status st = mem_grow_rows(e->cx, row, e->order + 1, &e->cap, n);
+    if (!e->cap) e->n = 0;
+    return st;
 }
 
 stc_status entries_widen(entries *e)
@@ -108,8 +70,8 @@ stc_status entries_push(entries *e, const int64_t *coords, value v)
 void entries_free(entries *e)
 {
     for (int m = 0; m < e->order; m++) {
-        mem_free(e->cx, coords_of(e, m), (size_t)e->cap * coord_size(e));
-        set_coords(e, m, NULL);
+        mem_free(e->cx, *coords_of(e, m), (size_t)e->cap * coord_size(e));
+        *coords_of(e, m) = NULL;
     }
     mem_free(e->cx, e->vals, (size_t)e->cap * type_size(e->type));
     e->vals = NULL;

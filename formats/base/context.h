@@ -186,6 +186,13 @@ static inline stc_status mem_grow(ctx *cx, void *block_ptr, int64_t *cap, int64_
 {
     return need <= *cap ? STC_OK : mem_grow_now(cx, block_ptr, cap, need, size);
 }
+/* Arrays of one capacity: all of them grow so, or, if one can't, none. If one can't even
+ * shrink back, all are given up: *cap is 0. */
+typedef struct mem_row {
+    void **block;
+    size_t size; /* of an element */
+} mem_row;
+stc_status mem_grow_rows(ctx *cx, const mem_row *row, int rows, int64_t *cap, int64_t need);
 
 /* What the allocator counts, for those who keep blocks: bytes in use, false beyond the
  * cap; bytes given back; what a block of a size counts as (with the default allocator

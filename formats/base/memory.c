@@ -689,3 +689,47 @@ stc_status mem_grow_now(ctx *cx, void *block_ptr, int64_t *cap, int64_t need, si
     *cap = more;
     return STC_OK;
 }
+
+/* The first `rows` rows go back to what they were. */
+static void shrink_rows(ctx *cx, const mem_row *row, int rows, int64_t from, int64_t to)
+{
+    const diag kept = cx->diag;
+    for (int k = 0; k < rows; k++) {
+        const size_t size = row[k].size, had = (size_t)from * size;
+        void *less = to ? mem_resize(cx, *row[k].block, had, (size_t)to * size) : NULL;
+        if (!less) mem_free(cx, *row[k].block, had);
+        *row[k].block = less;
+    }
+    cx->diag = kept;
+}
+
+stc_status mem_grow_rows(ctx *cx, const mem_row *row, int rows, int64_t *cap, int64_t need)
+{
+    const int64_t had = *cap;
+    int64_t more = had;
+    int k = 0;
+    size_t bytes;
+    bool lost = false;
+    if (need <= had || !rows) return STC_OK;
+    for (int j = 0; j < rows; j++) /* as many as they may become */
+        if (!fits(need, 2 * row[j].size, &bytes))
+            return fail(cx, STC_ERR_OVERFLOW, "%lld entries are too many", (long long)need);
+    if (mem_grow_now(cx, row[0].block, &more, need, row[0].size)) return cx->diag.status;
+    for (k = 1; k < rows; k++) {
+        void *block = mem_resize(cx, *row[k].block, (size_t)had * row[k].size,
+                                 (size_t)more * row[k].size);
+        if (!block) break;
+        *row[k].block = block;
+    }
+    *cap = more;
+    if (k == rows) return STC_OK;
+    shrink_rows(cx, row, k, more, had);
+    for (int j = 0; j < rows; j++)
+        lost |= !*row[j].block;
+    for (int j = 0; j < rows && lost; j++) {
+        if (*row[j].block) mem_free(cx, *row[j].block, (size_t)had * row[j].size);
+        *row[j].block = NULL;
+    }
+    *cap = lost ? 0 : had;
+    return cx->diag.status;
+}

@@ -13,20 +13,11 @@ enum { PART = 256 };
 
 stc_status run_list_reserve(ctx *cx, const run_fold *f, run_list *l, int64_t n)
 {
-    if (n <= l->cap) return STC_OK;
-    int64_t cap = l->cap;
-    char *val = l->val;
-    if (mem_grow(cx, &l->at, &cap, n, 2 * sizeof *l->at)) return cx->diag.status;
-    val = mem_resize(cx, val, (size_t)l->cap * f->size, (size_t)cap * f->size);
-    if (!val) { /* both or neither */
-        mem_free(cx, l->at, (size_t)cap * 2 * sizeof *l->at);
-        mem_free(cx, l->val, (size_t)l->cap * f->size);
-        *l = (run_list){0};
-        return cx->diag.status;
-    }
-    l->val = val;
-    l->cap = cap;
-    return STC_OK;
+    const mem_row rows[] = {{(void **)&l->at, 2 * sizeof *l->at},
+                            {(void **)&l->val, f->size}};
+    const stc_status st = mem_grow_rows(cx, rows, 2, &l->cap, n);
+    if (!l->cap) l->n = 0;
+    return st;
 }
 
 void run_fold_forget(run_fold *f)

@@ -353,29 +353,13 @@ static stc_status pack_levels(machine *mc, slot *s, int64_t n, int64_t *const *c
     return tensor_extend_values(t, parents);
 }
 
-/* Room for n coordinates of each mode: they share one capacity. */
+/* Room for n coordinates of each mode. */
 static stc_status coord_room(ctx *cx, workspace *w, int order, int64_t n)
 {
-    const int64_t had = w->coord_cap;
-    int64_t cap = had;
-    if (n <= had || order == 0) return STC_OK;
-    if (mem_grow(cx, &w->coord[0], &cap, n, sizeof *w->coord[0])) return cx->diag.status;
-    for (int m = 1; m < order; m++) { /* the others follow the first */
-        int64_t *more = mem_resize(cx, w->coord[m], (size_t)had * sizeof *more,
-                                   (size_t)cap * sizeof *more);
-        if (more) {
-            w->coord[m] = more;
-            continue;
-        }
-        for (int k = 0; k < order; k++) { /* all or none */
-            mem_free(cx, w->coord[k], (size_t)(k < m ? cap : had) * sizeof(int64_t));
-            w->coord[k] = NULL;
-        }
-        w->coord_cap = 0;
-        return cx->diag.status;
-    }
-    w->coord_cap = cap;
-    return STC_OK;
+    mem_row row[STC_MAX_ORDER];
+    for (int m = 0; m < order; m++)
+        row[m] = (mem_row){(void **)&w->coord[m], sizeof *w->coord[m]};
+    return mem_grow_rows(cx, row, order, &w->coord_cap, n);
 }
 
 static stc_status end_dense(machine *mc, slot *s)

@@ -13,34 +13,11 @@
 
 stc_status ws_list_reserve(ctx *cx, const workspace *w, ws_list *l, int64_t n)
 {
-    if (n <= l->cap) return STC_OK;
-    const size_t label = (size_t)w->form.words * sizeof *l->label;
-    int64_t more = l->cap + l->cap / 2, bytes;
-    if (more < n) more = n;
-    if (more < 16) more = 16;
-    if (!size_mul(more, (int64_t)label + w->size, &bytes) || (uint64_t)bytes > SIZE_MAX / 2)
-        return fail(cx, STC_ERR_OVERFLOW, "%lld entries are too many", (long long)n);
-    uint64_t *to = mem_resize(cx, l->label, (size_t)l->cap * label, (size_t)more * label);
-    if (!to) return cx->diag.status;
-    l->label = to;
-    char *val = mem_resize(cx, l->val, (size_t)l->cap * w->size, (size_t)more * w->size);
-    if (!val) { /* one capacity for both: labels go back, or all is lost */
-        const diag kept = cx->diag;
-        to = l->cap ? mem_resize(cx, to, (size_t)more * label, (size_t)l->cap * label)
-                    : NULL;
-        cx->diag = kept;
-        if (to) {
-            l->label = to;
-            return kept.status;
-        }
-        mem_free(cx, l->label, (size_t)more * label);
-        mem_free(cx, l->val, (size_t)l->cap * w->size);
-        *l = (ws_list){0};
-        return kept.status;
-    }
-    l->val = val;
-    l->cap = more;
-    return STC_OK;
+    const mem_row rows[] = {{(void **)&l->label, (size_t)w->form.words * sizeof *l->label},
+                            {(void **)&l->val, w->size}};
+    const stc_status st = mem_grow_rows(cx, rows, 2, &l->cap, n);
+    if (!l->cap) l->n = 0;
+    return st;
 }
 
 void ws_list_free(ctx *cx, const workspace *w, ws_list *l)
