@@ -69,7 +69,7 @@ typedef struct row_list {
     uint8_t size;
     int shift;
     int64_t n, cap, extent;
-    int32_t *coord;
+    int64_t *coord;
     void *val;
     int64_t *head, heads, base;
     ws_record *record;
@@ -176,19 +176,19 @@ bool drain_serves(const machine *mc, const drain *d, int64_t places, stc_type ty
 stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *up);
 /* The same for a row that is listed. */
 stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up);
-/* The same for a row in a window, if its fiber has nothing yet. */
-bool drain_fresh(const machine *mc, const drain *d, const mcursor *up);
+/* The same for a row in a window. */
 stc_status drain_window(machine *mc, const drain *d, row_window *w, const mcursor *up);
 /* rank[k] = how many of n keys are smaller than key[k], n <= RANK_MAX; both have
  * RANK_PAD elements behind those. */
 void rank_keys(const machine *mc, int32_t *key, int n, int32_t *rank);
 
 /* super_list.c: whether rows of this run can be listed; n fibers of so many entries more;
- * what the window has, as a list; the row's entries in order; the next row. */
+ * what the window has, as a list; the row's coordinates in order, and the number of each
+ * one's value; the next row. */
 bool list_ready(machine *mc, const scatter *sc, row_list *l);
 stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64_t most);
 stc_status list_window(ctx *cx, row_list *l, row_window *w);
-stc_status list_sort(machine *mc, row_list *l);
+stc_status list_sort(machine *mc, row_list *l, const int64_t **index);
 void list_clear(row_list *l);
 void list_free(ctx *cx, row_list *l);
 

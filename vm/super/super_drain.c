@@ -66,57 +66,48 @@ void rank_keys(const machine *mc, int32_t *key, int n, int32_t *rank)
         plain_ranks(key, n, rank);
 }
 
-/* ---- values -------------------------------------------------------------------------- */
-
-/* Value from[i] of the workspace's class to element k of the result. */
-static void put_value(const tensor *t, stc_type cls, int64_t k, const void *from, int64_t i)
-{
-    type_store(t->type, t->vals, k, type_load(cls, from, i));
-}
-
 /* ---- rows ---------------------------------------------------------------------------- */
 
-/* n coordinates to the result, in order; at: where the value of each goes. */
-static void put_ranked(const machine *mc, int32_t *key, int n, const append_room *room,
-                       int64_t *at)
+/* n entries, once each: coordinates lo + coord[k] (NULL: lo + k), and of each the value's
+ * number (NULL: k); `alike`: all have the first one. */
+typedef struct row_entries {
+    int64_t n, lo;
+    const int64_t *coord, *index;
+    const void *val;
+    bool alike;
+} row_entries;
+
+/* The coordinate of each. */
+INLINE int64_t coord_of(const row_entries *x, int64_t k)
 {
-    int32_t rank[RANK_MAX + RANK_BLOCK], *to = room->crd;
+    return x->lo + (x->coord ? x->coord[k] : k);
+}
+
+/* Entries in any order, few, into theirs. */
+static void put_few(const machine *mc, const row_entries *x, const append_room *room,
+                    const tensor *t)
+{
+    int32_t key[RANK_MAX + RANK_BLOCK], rank[RANK_MAX + RANK_BLOCK], *to = room->crd;
+    int64_t at[RANK_MAX];
+    const int n = (int)x->n;
+    for (int k = 0; k < n; k++)
+        key[k] = (int32_t)coord_of(x, k);
     rank_keys(mc, key, n, rank);
     for (int k = 0; k < n; k++) {
         to[rank[k]] = key[k];
         at[k] = room->pos + rank[k];
     }
+    ws_put_values(t->type, t->vals, at, x->val, x->index, n, x->alike);
 }
 
-static void drain_few(const machine *mc, workspace *w, const append_room *room, tensor *t)
+static void put_sorted(const row_entries *x, const append_room *room, const tensor *t)
 {
-    int32_t key[RANK_MAX + RANK_BLOCK];
-    int64_t at[RANK_MAX];
-    const int n = (int)w->n;
-    for (int k = 0; k < n; k++) {
-        key[k] = (int32_t)w->touched[k];
-        w->set[key[k] >> 6] = 0;
-    }
-    put_ranked(mc, key, n, room, at);
-    ws_give_values(w, t, 0, at);
-    w->n = 0;
-    w->alike = false;
-}
-
-static stc_status drain_many(machine *mc, workspace *w, const append_room *room, tensor *t)
-{
-    if (ws_sort_touched(mc->cx, w)) return mc->cx->diag.status;
-    const int64_t n = w->n;
-    if (room->width == 4) {
-        int32_t *to = room->crd;
-        for (int64_t k = 0; k < n; k++)
-            to[k] = (int32_t)w->touched[k];
-    } else {
-        memcpy(room->crd, w->touched, (size_t)n * sizeof *w->touched);
-    }
-    ws_give_values(w, t, room->pos, NULL);
-    ws_untouch(w);
-    return STC_OK;
+    for (int64_t k = 0; k < x->n && room->width == 4; k++)
+        ((int32_t *)room->crd)[k] = (int32_t)coord_of(x, k);
+    for (int64_t k = 0; k < x->n && room->width == 8; k++)
+        ((int64_t *)room->crd)[k] = coord_of(x, k);
+    ws_put_values(t->type, (char *)t->vals + room->pos * (int64_t)type_size(t->type), NULL,
+                  x->val, x->index, x->n, x->alike);
 }
 
 bool drain_serves(const machine *mc, const drain *d, int64_t places, stc_type type)
@@ -138,147 +129,89 @@ bool drain_ready(const machine *mc, const drain *d)
            drain_serves(mc, d, s->own->shape[0], to);
 }
 
-/* n entries in order behind what the result has. */
-static stc_status append(machine *mc, const drain *d, int64_t parent, int64_t n,
-                         append_room *room)
-{
-    slot *r = &mc->slot[d->result];
-    level *leaf = &r->t->level[d->level];
-    if (leaf->kind->append_room(mc->cx, leaf, n, 0, room) ||
-        tensor_reserve_values(r->t, room->pos + n))
-        return mc->cx->diag.status;
-    r->stores += (uint64_t)n;
-    r->lev[d->level].parent = parent;
-    return STC_OK;
-}
-
-static void appended(slot *r, const drain *d, const append_room *room, int64_t n)
-{
-    level *leaf = &r->t->level[d->level];
-    leaf->kind->append_done(leaf, n, 0);
-    r->t->nvals = room->pos + n;
-}
-
 /* A fiber that has entries already goes the way of the base operations. */
-static stc_status follow_on(machine *mc, const drain *d, workspace *w, const mcursor *up)
+static stc_status follow_on(machine *mc, const drain *d, const row_entries *x,
+                            const mcursor *up)
 {
     slot *r = &mc->slot[d->result];
-    if (ws_sort_touched(mc->cx, w)) return mc->cx->diag.status;
-    ws_spell_out(w);
-    for (int64_t k = 0; k < w->n; k++) {
+    const stc_type cls = class_type(type_class(r->t->type));
+    for (int64_t k = 0; k < x->n; k++) {
+        const int64_t from = x->alike ? 0 : x->index ? x->index[k] : k;
         int64_t pos;
-        if (asm_at(mc, r, d->level, d->cursor, up, w->touched[k], d->at) ||
+        if (asm_at(mc, r, d->level, d->cursor, up, coord_of(x, k), d->at) ||
             asm_place(mc, r, d->cursor, d->at, &pos) || asm_value(mc, r, pos))
             return mc->cx->diag.status;
-        put_value(r->t, class_type(w->cls), pos, w->dense, w->touched[k]);
+        type_store(r->t->type, r->t->vals, pos, type_load(cls, x->val, from));
     }
-    ws_untouch(w);
     return STC_OK;
 }
 
-static bool by_ranks(const workspace *w, const append_room *room)
-{
-    return room->width == 4 && w->n <= RANK_MAX &&
-           (w->n <= SURE || w->n * CROWDED < w->extent);
-}
-
-bool drain_fresh(const machine *mc, const drain *d, const mcursor *up)
+/* Whether the fiber has nothing yet. */
+static bool is_fresh(const machine *mc, const drain *d, const mcursor *up)
 {
     return (up ? up->c.at : 0) > mc->slot[d->result].lev[d->level].parent;
 }
 
+/* Whether so few entries needn't be sorted first. */
+static bool by_ranks(const machine *mc, const drain *d, int64_t n, const mcursor *up)
+{
+    return n <= RANK_MAX && is_fresh(mc, d, up) &&
+           mc->slot[d->result].t->level[d->level].a[STC_CRD].width == 4;
+}
+
+/* Behind what the result has; `few`: in any order. */
+static stc_status put(machine *mc, const drain *d, const row_entries *x, const mcursor *up,
+                      bool few)
+{
+    slot *r = &mc->slot[d->result];
+    level *leaf = &r->t->level[d->level];
+    append_room room;
+    if (!is_fresh(mc, d, up)) return follow_on(mc, d, x, up);
+    if (leaf->kind->append_room(mc->cx, leaf, x->n, 0, &room) ||
+        tensor_reserve_values(r->t, room.pos + x->n))
+        return mc->cx->diag.status;
+    r->stores += (uint64_t)x->n;
+    r->lev[d->level].parent = up ? up->c.at : 0;
+    if (few)
+        put_few(mc, x, &room, r->t);
+    else
+        put_sorted(x, &room, r->t);
+    leaf->kind->append_done(leaf, x->n, 0);
+    r->t->nvals = room.pos + x->n;
+    return STC_OK;
+}
+
 stc_status drain_sums(machine *mc, const drain *d, workspace *w, const mcursor *up)
 {
-    slot *r = &mc->slot[d->result];
-    tensor *t = r->t;
-    const int64_t parent = up ? up->c.at : 0, n = w->n;
-    append_room room;
-    if (!n) return STC_OK;
-    if (!drain_fresh(mc, d, up)) return follow_on(mc, d, w, up);
-    if (append(mc, d, parent, n, &room)) return mc->cx->diag.status;
-    if (by_ranks(w, &room))
-        drain_few(mc, w, &room, t);
-    else if (drain_many(mc, w, &room, t))
-        return mc->cx->diag.status;
-    appended(r, d, &room, n);
-    return STC_OK;
-}
-
-/* Entry by entry, where the fiber has some already. */
-static stc_status list_follows(machine *mc, const drain *d, const row_list *l,
-                               const mcursor *up)
-{
-    slot *r = &mc->slot[d->result];
-    for (int64_t k = 0; k < l->n; k++) {
-        int64_t pos;
-        if (asm_at(mc, r, d->level, d->cursor, up, l->coord[k], d->at) ||
-            asm_place(mc, r, d->cursor, d->at, &pos) || asm_value(mc, r, pos))
-            return mc->cx->diag.status;
-        put_value(r->t, class_type(mc->slot[d->work].ws->cls), pos, l->val, k);
-    }
-    return STC_OK;
-}
-
-/* The sorted entries behind what the result has. */
-static void put_sorted(const machine *mc, const drain *d, const row_list *l,
-                       const append_room *room)
-{
-    const tensor *t = mc->slot[d->result].t;
-    for (int64_t k = 0; k < l->n && room->width == 8; k++)
-        ((int64_t *)room->crd)[k] = l->coord[k];
-    if (room->width == 4) memcpy(room->crd, l->coord, (size_t)l->n * sizeof *l->coord);
-    ws_put_values(t->type, (char *)t->vals + room->pos * (int64_t)type_size(t->type), NULL,
-                  l->val, NULL, l->n, false);
-}
-
-/* The same of few, which needn't be sorted. */
-static void put_few(const machine *mc, const drain *d, const row_list *l,
-                    const append_room *room)
-{
-    const tensor *t = mc->slot[d->result].t;
-    int32_t key[RANK_MAX + RANK_BLOCK];
-    int64_t at[RANK_MAX];
-    memcpy(key, l->coord, (size_t)l->n * sizeof *key);
-    put_ranked(mc, key, (int)l->n, room, at);
-    ws_put_values(t->type, t->vals, at, l->val, NULL, l->n, false);
+    const bool few =
+        by_ranks(mc, d, w->n, up) && (w->n <= SURE || w->n * CROWDED < w->extent);
+    if (!w->n) return STC_OK;
+    if (!few && ws_sort_touched(mc->cx, w)) return mc->cx->diag.status;
+    const row_entries x = {.n = w->n,
+                           .coord = w->touched,
+                           .index = w->touched,
+                           .val = w->alike ? &w->one : w->dense,
+                           .alike = w->alike};
+    const stc_status st = put(mc, d, &x, up, few);
+    if (!st) ws_untouch(w);
+    return st;
 }
 
 stc_status drain_window(machine *mc, const drain *d, row_window *w, const mcursor *up)
 {
-    slot *r = &mc->slot[d->result];
-    const tensor *t = r->t;
-    const int64_t *at, lo = w->lo;
-    const void *val;
-    const int64_t n = window_close(w, &at, &val);
-    append_room room;
-    if (append(mc, d, up ? up->c.at : 0, n, &room)) return mc->cx->diag.status;
-    for (int64_t k = 0; k < n && room.width == 4; k++)
-        ((int32_t *)room.crd)[k] = (int32_t)(lo + (at ? at[k] : k));
-    for (int64_t k = 0; k < n && room.width == 8; k++)
-        ((int64_t *)room.crd)[k] = lo + (at ? at[k] : k);
-    ws_put_values(t->type, (char *)t->vals + room.pos * (int64_t)type_size(t->type), NULL,
-                  val, at, n, false);
-    appended(r, d, &room, n);
-    return STC_OK;
+    row_entries x = {.lo = w->lo};
+    x.n = window_close(w, &x.coord, &x.val);
+    x.index = x.coord;
+    return put(mc, d, &x, up, false);
 }
 
 stc_status drain_list(machine *mc, const drain *d, row_list *l, const mcursor *up)
 {
-    slot *r = &mc->slot[d->result];
-    const int64_t parent = up ? up->c.at : 0, n = l->n;
-    const bool follows = !drain_fresh(mc, d, up);
-    const bool few =
-        !follows && n <= RANK_MAX && r->t->level[d->level].a[STC_CRD].width == 4;
-    append_room room;
-    if (!n) return STC_OK;
-    stc_status st = few ? STC_OK : list_sort(mc, l);
-    if (!st) st = follows ? list_follows(mc, d, l, up) : append(mc, d, parent, n, &room);
-    if (st) return st;
-    if (few)
-        put_few(mc, d, l, &room);
-    else if (!follows)
-        put_sorted(mc, d, l, &room);
-    if (!follows) appended(r, d, &room, n);
-    list_clear(l);
-    return STC_OK;
+    const bool few = by_ranks(mc, d, l->n, up);
+    if (!l->n) return STC_OK;
+    row_entries x = {.n = l->n, .coord = l->coord, .val = l->val};
+    if (!few && list_sort(mc, l, &x.index)) return mc->cx->diag.status;
+    const stc_status st = put(mc, d, &x, up, few);
+    if (!st) list_clear(l);
+    return st;
 }

@@ -38,7 +38,7 @@ static int64_t slot_of(const row_list *l, int64_t i)
                     continue;                                                              \
                 }                                                                          \
                 l->head[h] = base + m;                                                     \
-                l->coord[m] = (int32_t)i;                                                  \
+                l->coord[m] = i;                                                           \
                 to[m++] = x;                                                               \
             }                                                                              \
         l->n = m;                                                                          \
@@ -93,23 +93,8 @@ static stc_status enlarge(ctx *cx, row_list *l, int64_t most)
 
 static stc_status room(ctx *cx, row_list *l, int64_t n)
 {
-    if (n <= l->cap) return STC_OK;
-    const int64_t had = l->cap;
-    int64_t cap = had;
-    if (mem_grow(cx, &l->coord, &cap, n, sizeof *l->coord)) return cx->diag.status;
-    void *val = mem_resize(cx, l->val, (size_t)had * l->size, (size_t)cap * l->size);
-    if (!val) { /* one capacity for both */
-        const stc_status st = cx->diag.status;
-        mem_free(cx, l->coord, (size_t)cap * sizeof *l->coord);
-        mem_free(cx, l->val, (size_t)had * l->size);
-        l->coord = NULL;
-        l->val = NULL;
-        l->cap = 0;
-        return st;
-    }
-    l->val = val;
-    l->cap = cap;
-    return STC_OK;
+    const mem_row rows[] = {{(void **)&l->coord, sizeof *l->coord}, {&l->val, l->size}};
+    return mem_grow_rows(cx, rows, 2, &l->cap, n);
 }
 
 stc_status list_window(ctx *cx, row_list *l, row_window *w)
@@ -120,7 +105,7 @@ stc_status list_window(ctx *cx, row_list *l, row_window *w)
     if (room(cx, l, n) || enlarge(cx, l, n)) return cx->diag.status;
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = at ? at[k] : k;
-        l->coord[k] = (int32_t)(lo + i);
+        l->coord[k] = lo + i;
         memcpy((char *)l->val + k * l->size, val + i * l->size, l->size);
         enter(l, k);
     }
@@ -141,31 +126,30 @@ stc_status list_fibers(machine *mc, const scatter *sc, row_list *l, int n, int64
 
 /* ---- in order ------------------------------------------------------------------------ */
 
-/* Entries that are there once: records of coordinate and number are sorted, and the
- * values put in their order. */
-stc_status list_sort(machine *mc, row_list *l)
+/* Entries that are there once: records of coordinate and number are sorted, and stay where
+ * sorting had room. */
+stc_status list_sort(machine *mc, row_list *l, const int64_t **index)
 {
     const int64_t n = l->n;
     if (l->record_cap < 2 * n &&
         mem_grow(mc->cx, &l->record, &l->record_cap, 2 * n, sizeof *l->record))
         return mc->cx->diag.status;
-    if (room(mc->cx, l, 2 * n)) return mc->cx->diag.status;
+    int64_t *const to = (int64_t *)(l->record + n);
     for (int64_t k = 0; k < n; k++)
         l->record[k] = (ws_record){(uint64_t)l->coord[k], k};
     ws_sort_records(l->record, n, l->record + n,
                     64 - __builtin_clzll((uint64_t)l->extent | 1));
-    char *val = l->val, *to = val + (size_t)n * l->size;
     for (int64_t k = 0; k < n; k++) {
-        l->coord[k] = (int32_t)l->record[k].key;
-        memcpy(to + (size_t)k * l->size, val + (size_t)l->record[k].id * l->size, l->size);
+        l->coord[k] = (int64_t)l->record[k].key;
+        to[k] = l->record[k].id;
     }
-    memcpy(val, to, (size_t)n * l->size);
+    *index = to;
     return STC_OK;
 }
 
 void list_clear(row_list *l)
 {
-    if (l->n) l->base += l->cap; /* more than any entry's number */
+    if (l->n) l->base += l->heads; /* more than any entry's number */
     l->n = 0;
 }
 

@@ -227,9 +227,7 @@ static stc_status drain_any(machine *mc, rows *r)
     const mcursor *up = cursor_at(mc, r->up);
     workspace *const w = mc->slot[r->out.work].ws;
     row_list *const l = w->kind == &ws_kind_hash ? &r->list : NULL;
-    if (r->window.open && drain_fresh(mc, &r->out, up))
-        return drain_window(mc, &r->out, &r->window, up);
-    if (r->window.open && window_spread(mc, &r->window, l, w)) return mc->cx->diag.status;
+    if (r->window.open) return drain_window(mc, &r->out, &r->window, up);
     return l ? drain_list(mc, &r->out, l, up) : drain_sums(mc, &r->out, w, up);
 }
 
