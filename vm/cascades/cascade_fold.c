@@ -10,26 +10,6 @@
 
 /* ---- fibers as positions ----------------------------------------------------------- */
 
-/* Lanes that are taken at once where none of them is empty or long. */
-enum { RUN_BLOCK = 8 };
-
-#define SHORT(W, I)                                                                        \
-    INLINE bool short_##W(const I *bounds, int64_t first, int k, int *in, int *end)        \
-    {                                                                                      \
-        bool some = true;                                                                  \
-        if (bounds[RUN_BLOCK] - first > STRIP ||                                           \
-            bounds[RUN_BLOCK] - bounds[0] >= LONG_LANE)                                    \
-            return false;                                                                  \
-        for (int j = 0; j < RUN_BLOCK; j++) {                                              \
-            some &= bounds[j] < bounds[j + 1];                                             \
-            in[j] = k + j;                                                                 \
-            end[j] = (int)(bounds[j + 1] - first);                                         \
-        }                                                                                  \
-        return some;                                                                       \
-    }
-SHORT(4, int32_t)
-SHORT(8, int64_t)
-
 /* Lanes whose parents follow each other, so that their fibers do, too: from one bound
  * to the next, without a branch that depends on where they are. */
 #define FOLLOWING(W, I)                                                                    \
@@ -43,13 +23,6 @@ SHORT(8, int64_t)
         int64_t n = 0, most = STRIP;                                                       \
         int runs = 0;                                                                      \
         while (k < st->lanes && n < STRIP) {                                               \
-            if (k + RUN_BLOCK <= st->lanes &&                                              \
-                short_##W(&bounds[base + k], first, k, &in[runs], &end[runs])) {           \
-                k += RUN_BLOCK;                                                            \
-                runs += RUN_BLOCK;                                                         \
-                n = end[runs - 1];                                                         \
-                continue;                                                                  \
-            }                                                                              \
             const int64_t next = bounds[base + k + 1] - first;                             \
             const bool lonely = next - n >= LONG_LANE;                                     \
             if (lonely && n > 0) break;                                                    \
