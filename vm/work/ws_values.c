@@ -12,8 +12,10 @@
     {                                                                                      \
         const ct_##CLASS *x = from;                                                        \
         ctype *to = vals;                                                                  \
-        for (int64_t k = 0; k < n; k++) {                                                  \
-            const ct_##CLASS v = x[alike ? 0 : index ? index[k] : k];                      \
+        for (int64_t k = 0; alike && k < n; k++)                                           \
+            to[place ? place[k] : k] = (ctype)((rank) == 1 ? x[0] != 0 : x[0]);            \
+        for (int64_t k = 0; !alike && k < n; k++) {                                        \
+            const ct_##CLASS v = x[index ? index[k] : k];                                  \
             to[place ? place[k] : k] = (ctype)((rank) == 1 ? v != 0 : v);                  \
         }                                                                                  \
     }
