@@ -241,9 +241,10 @@ struct level_kind {
      * there already, with the fill as its value, or, in kinds that have put_room, the one
      * after the last. put_room makes room for n more; `room`: false if these arrays can't
      * grow so. Kinds whose fibers may be full give NONE then, and have `unput`: it takes
-     * back what was put last. */
+     * back what was put last. put_range (optional): n coordinates from i on at once. */
     stc_status (*put_room)(ctx *cx, level *lv, int64_t n, bool *room);
     int64_t (*put)(level *lv, int64_t parent, int64_t i);
+    void (*put_range)(level *lv, int64_t parent, int64_t i, int64_t n);
     void (*unput)(level *lv, int64_t pos);
     /* Optional, in kinds whose positions are in the order of coordinates: the same for n of
      * them, ascending by parent and coordinate; positions behind each move up by one. Gives

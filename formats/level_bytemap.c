@@ -143,11 +143,16 @@ static int64_t bytemap_locate_many(const level *lv, int64_t parent, const void *
     return look_up(lv, parent, crd, width, stride, n, pos);
 }
 
-static int64_t bytemap_put(level *lv, int64_t parent, int64_t i)
+static void bytemap_put_range(level *lv, int64_t parent, int64_t i, int64_t n)
 {
     const int64_t p = parent * lv->extent + (i - lv->base);
-    ((uint8_t *)lv->a[STC_AUX].data)[p] = 1;
-    return p;
+    memset((uint8_t *)lv->a[STC_AUX].data + p, 1, (size_t)n);
+}
+
+static int64_t bytemap_put(level *lv, int64_t parent, int64_t i)
+{
+    bytemap_put_range(lv, parent, i, 1);
+    return parent * lv->extent + (i - lv->base);
 }
 
 /* To know takes a look at all of them, once, when they are made or checked. */
@@ -299,6 +304,7 @@ const level_kind level_bytemap = {
     .locate = bytemap_locate,
     .locate_many = bytemap_locate_many,
     .put = bytemap_put,
+    .put_range = bytemap_put_range,
     .view = bytemap_view,
     .table = bytemap_table,
     .size = extent_size,

@@ -62,6 +62,32 @@ START_TEST(fibers)
 }
 END_TEST
 
+/* Lists with all coordinates there are, or all but one in a row: the first, the last, any.
+ */
+START_TEST(full_lists)
+{
+    static const char *const rows[] = {
+        "(i,j) -> (i : compressed, j : dense)", "dcsr",
+        "(i,j) -> (i : dense, j : compressed)",
+        "(i,j) -> (i : compressed(unordered), j : compressed)",
+        "(i,j) -> (i : compressed, j : hashed)"};
+    static const char *const lacks[] = {"true", "k != 0", "k != 69", "k != 31",
+                                        "k != 5 || j != 39"};
+    enum { ROWS = sizeof rows / sizeof *rows };
+    char text[1200];
+    snprintf(text, sizeof text,
+             "tensor A csr f64 [50,70] = random(density=0.2, seed=7)\n"
+             "tensor B %s f64 [70,40]\nB(k,j) = 1 + k + j / 8 where %s\ncompact B\n"
+             "tensor D dense f64 [70,40]\nD(k,j) = B(k,j)\n"
+             "tensor C csr f64 [50,40]\nC(i,j) = A(i,k) * B(k,j)\n"
+             "tensor Y dense f64 [50,40]\nY(i,j) = A(i,k) * B(k,j)\n"
+             "Z(i,j) = A(i,k) * D(k,j)\n"
+             "wrong = sum(i,j: abs(C(i,j) - Z(i,j)) + abs(Y(i,j) - Z(i,j)) > 1e-9)",
+             rows[_i % ROWS], lacks[_i / ROWS]);
+    EXPECT(text, "wrong", 0);
+}
+END_TEST
+
 static stc_tensor *few(stc_machine *m, int first, double element)
 {
     const int64_t shape[] = {200};
@@ -173,6 +199,7 @@ Suite *suite_lookup(void)
     TCase *all = tcase_create("lookup");
     tcase_add_loop_test(all, read_as_it_is, 0, FORMATS);
     tcase_add_loop_test(all, fibers, 0, 2);
+    tcase_add_loop_test(all, full_lists, 0, 25);
     tcase_add_loop_test(all, bound_anew, 0, 2);
     tcase_add_test(all, touched);
     tcase_add_test(all, starved);

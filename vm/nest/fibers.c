@@ -47,12 +47,31 @@ bool fibers_listed(const fiber_table *t)
     return t->shape == VIEW_COORDS && t->bounds && t->stride == t->width;
 }
 
+/* Each list has all coordinates there are, since together they have as many as that takes.
+ */
+static bool lists_full(const tensor *t, int l, const fiber_table *f)
+{
+    const level *lv = &t->level[l];
+    const int64_t parents = l > 0 ? lv[-1].size : 1;
+    int64_t all;
+    return fibers_listed(f) && lv->props & PROP_ORDERED &&
+           size_mul(parents, lv->extent, &all) && lv->size == all;
+}
+
 bool fibers_cover(const tensor *t, int l, int64_t lo, int64_t hi)
 {
     fiber_table f;
     level_fibers(&t->level[l], &f);
-    return f.shape == VIEW_RANGE && level_covers(&t->level[l], lo, hi) &&
-           tensor_unique(t, l);
+    return (f.shape == VIEW_RANGE || lists_full(t, l, &f)) &&
+           level_covers(&t->level[l], lo, hi) && tensor_unique(t, l);
+}
+
+bool fiber_covers(const level *lv, const fiber_view *v)
+{
+    enum { LISTED = PROP_ORDERED | PROP_UNIQUE };
+    return v->shape == VIEW_RANGE ||
+           (v->shape == VIEW_COORDS && (lv->props & LISTED) == LISTED &&
+            v->end - v->begin == lv->extent);
 }
 
 #define ENDS(IN, OUT)                                                                      \

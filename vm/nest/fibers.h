@@ -30,9 +30,12 @@ static inline int64_t fiber_bound(const fiber_table *t, int64_t parent)
            : t->slots ? parent * t->slots
                       : parent;
 }
-/* Whether fibers below positions of level l - 1 are ranges with all coordinates of one;
- * then position p's are at p * extent + coordinate - base. */
+/* Whether fibers below positions of level l - 1 have all coordinates of a range, as ranges
+ * or as lists that are full; then position p's are at p * extent + coordinate - base. */
 bool fibers_cover(const tensor *t, int l, int64_t lo, int64_t hi);
+/* The same of one fiber, of any coordinates that its level has: its positions ascend by
+ * one. */
+bool fiber_covers(const level *lv, const fiber_view *v);
 /* The next n fibers of a result end where those do whose ends are given, `width` bytes
  * each, but `by` further on. */
 void room_ends(const append_room *room, const void *from, int width, int n, int64_t by);

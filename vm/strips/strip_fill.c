@@ -7,6 +7,7 @@
  * arithmetic in bulk. Filling stops at STRIP lanes, and goes on from there.
  */
 #include "../core/ahead.h"
+#include "../nest/fibers.h"
 #include "strip.h"
 #include <string.h>
 
@@ -343,7 +344,7 @@ static void place_located(machine *mc, strip *s, int b)
         return;
     }
     lv->kind->view(lv, up ? up->at : 0, up ? up->coord : 0, &v);
-    if (v.shape != VIEW_RANGE) {
+    if (!fiber_covers(lv, &v)) {
         located_coords(mc, s, o, c);
         c->form = COL_ARRAY;
         c->full = machine_look_up(mc, o->tensor, lv, up ? up->at : 0, c->data,

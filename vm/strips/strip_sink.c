@@ -282,6 +282,19 @@ static bool puts_in_order(const slot *r, const strip *s, const sink *x, const pl
            !s->s.l->unordered && ascends_in(&s->icol[p->icol], s->n);
 }
 
+static void put_rest(machine *mc, const strip *s, const place *p, level *lv)
+{
+    const mcursor *up = target_cursor(mc, &s->s.place[p->up]);
+    const column *i = &s->icol[p->icol];
+    const int64_t parent = up ? up->c.at : 0;
+    if (i->form == COL_STEP && lv->kind->put_range) {
+        lv->kind->put_range(lv, parent, column_get(i, 1), s->n - 1);
+        return;
+    }
+    for (int k = 1; k < s->n; k++)
+        lv->kind->put(lv, parent, column_get(i, k));
+}
+
 /* The same for a level that inserts, if its fibers are ranges. Lanes may have any
  * coordinates, and several the same: one goes in after the other then. */
 static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place *p,
@@ -308,9 +321,7 @@ static stc_status insert_rest(machine *mc, strip *s, const sink *x, const place 
     if (all ? tensor_extend_unfilled(r->t, pos + s->n)
             : asm_value(mc, r, pos + (most - first)))
         return mc->cx->diag.status;
-    const mcursor *up = target_cursor(mc, &s->s.place[p->up]);
-    for (int k = 1; !inserts && k < s->n; k++)
-        lv->kind->put(lv, up ? up->c.at : 0, column_get(i, k));
+    if (!inserts) put_rest(mc, s, p, lv);
     if (i->form == COL_STEP) {
         put_run(s, x, r->t, pos + 1, 1, s->n - 1);
         return STC_OK;

@@ -44,10 +44,11 @@ static bool ready_operand(const machine *mc, const scatter *sc, scatter_operand 
     int64_t lo, hi;
     merge_range(mc, sc->mid->merge, &lo, &hi);
     level_fibers(lv, &o->f);
-    o->coords = o->f.shape != VIEW_RANGE;
+    o->coords = !fibers_cover(t, o->level, lo, hi);
     o->lo = lv->base;
     o->size = lv->extent;
-    if (!o->coords) return fibers_cover(t, o->level, lo, hi);
+    if (!o->coords) return true;
+    if (o->f.shape == VIEW_RANGE) return false;
     if (sc->everywhere >> (o - sc->operand) & 1 || !level_inside(lv, lo, hi)) return false;
     o->searched =
         fibers_listed(&o->f) && lv->props & PROP_ORDERED && tensor_unique(t, o->level);
@@ -168,8 +169,8 @@ static bool open_operands(machine *mc, scatter *sc)
         scatter_operand *o = &sc->operand[b];
         const int64_t up = place_of_cursor(mc, o->up);
         if (up < 0) return false;
+        if (o->f.shape != VIEW_RANGE) machine_saw(mc, SEEN_FIBERS, 1);
         if (o->coords) {
-            machine_saw(mc, SEEN_FIBERS, 1);
             o->begin = fiber_bound(&o->f, up);
             o->end = fiber_bound(&o->f, o->up == ROOT ? 1 : mc->c[o->up].c.at_end);
             if (o->begin == o->end) return false;
