@@ -277,7 +277,7 @@ static bool stands_alone(const search *s, uint64_t gone, const factor *f, int n)
     uint64_t own = 0, others = 0;
     for (int k = 0; k < n; k++)
         *(f[k].indices & last ? &own : &others) |= f[k].indices;
-    return others && !(own & ~last) && s->o->s->nindex < BOUND_INDICES;
+    return others && !(own & ~last);
 }
 
 /* Elements of a row that is appended, each of them read down a column. */

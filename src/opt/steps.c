@@ -340,23 +340,20 @@ stc_status narrow(opt *o, uint64_t gone, uint64_t left)
     return STC_OK;
 }
 
-/* An index of its own for what doesn't depend on what is reduced any more: it has one
- * value, or none if one of the reduced has none. eliminate.c has seen that there is room.
- */
-static stc_status index_once(opt *o, uint64_t reduced, uint64_t *out)
+/* What doesn't depend on what is reduced any more stands for itself, unless one of those
+ * ranges has no values: then it is the reduction of nothing. */
+static bexpr *unless_empty(opt *o, const product *x, bexpr *e)
 {
-    bindex *own = step_own_indices(o, 1);
-    if (!own) return STC_ERR_MEMORY;
-    int hi = program_extent(o->p, (extent){.op = EXT_CONST, .k = 1});
-    const int like = __builtin_ctzll(reduced), k = o->s->nindex++;
-    for (; reduced && hi >= 0; reduced &= reduced - 1)
-        hi = extent_unless_empty(o, hi, own[__builtin_ctzll(reduced)].hi);
-    if (hi < 0) return o->p->cx->diag.status;
-    own[k] = own[like];
-    own[k].hi = hi;
-    o->extent[k] = 1;
-    *out = UINT64_C(1) << k;
-    return STC_OK;
+    program *p = o->p;
+    int some = program_extent(p, (extent){.op = EXT_CONST, .k = 1});
+    for (uint64_t set = x->reduced; set && some >= 0; set &= set - 1)
+        some = extent_unless_empty(o, some, o->s->index[__builtin_ctzll(set)].hi);
+    if (!e || some < 0) return NULL;
+    if (p->ext[some].op == EXT_CONST) return e;
+    bexpr *const n = expr_extent(o->a, some, x->r->at);
+    bexpr *const is = n ? expr_conv(o->a, n, STC_BOOL) : NULL;
+    return expr_select(o->a, is, e, expr_const(o->a, e->type, x->identity, x->r->at),
+                       x->r->at);
 }
 
 /* *at becomes what is left of the product in place. */
@@ -384,10 +381,8 @@ stc_status take_apart(opt *o, const product *x, const elimination *el, bexpr **a
     }
     read_results(&all, result);
     const bool integer = type_is_integer(class_type(x->r->cls)), alone = !all.reduced;
-    const stc_status st =
-        alone && !integer ? index_once(o, x->reduced, &all.reduced) : STC_OK;
-    if (st) return st;
     bexpr *left = expression(o, x, &all);
+    if (alone && !integer) left = unless_empty(o, x, left);
     if (!left) return STC_ERR_MEMORY;
     *at = left;
     return integer || alone ? STC_OK : narrow(o, x->reduced & ~all.reduced, all.reduced);
