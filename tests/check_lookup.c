@@ -1,6 +1,7 @@
-/* check_lookup.c: operands in which coordinates are looked up so often that a table of one
- * fiber is made (vm/core/lookup.c): what is read is what is there now, after the operand
- * was assembled anew, stored into, bound to another tensor or changed by the host.
+/* check_lookup.c: what loops learn of operands, and must forget in time. Operands in which
+ * coordinates are looked up so often that a table of one fiber is made (vm/core/lookup.c):
+ * what is read is what is there now, after the operand was assembled anew, stored into,
+ * bound to another tensor or changed by the host.
  */
 #include "../src/api/api.h"
 #include "check.h"
@@ -183,6 +184,100 @@ START_TEST(touched)
 }
 END_TEST
 
+/* Operands that are nothing but 1, or 0 where that is added, but for the last of them: sums
+ * over what two of their fibers share, of short ones, long ones and such as many rows have.
+ */
+START_TEST(ones)
+{
+    static const char *const types[] = {"f64", "f32", "i64", "i8", "bool", "c64"};
+    enum { TYPES = 6 };
+    const int type = _i % TYPES, rare = _i / TYPES % 2, last = _i / TYPES / 2;
+    char text[2500];
+    int n = snprintf(
+        text, sizeof text,
+        "tensor R csr f64 [70,70] = random(density=%s, seed=7)\n"
+        "tensor Q csr f64 [70,70] = random(density=0.3, seed=8)\n"
+        "tensor A csr %s [70,70]\nA(i,j) = select(R(i,j) != 0, 1, 0)\n"
+        "tensor B csr %s [70,70]\nB(i,j) = select(Q(i,j) != 0, 1, 0)\ncompact A\ncompact "
+        "B\n"
+        "%s"
+        "tensor D dense %s [70,70]\nD(i,j) = A(i,j)\ntensor E dense %s [70,70]\n"
+        "E(i,j) = B(i,j)\n"
+        "tensor u dense f64 [70]\ntensor v dense f64 [70]\n"
+        "u(i) = sum(k: abs(A(i,k) * B(i,k)))\nv(i) = sum(k: abs(D(i,k) * E(i,k)))\n"
+        "wrong = sum(i: u(i) != v(i))\n"
+        "s = sum(i,j,k: A(i,k) * B(j,k) * B(j,i))\n"
+        "t = sum(i,j,k: D(i,k) * E(j,k) * E(j,i))\n"
+        "wrong = wrong + (abs(s - t) > 0)\n",
+        rare ? "0.02" : "0.4", types[type], types[type],
+        !last       ? ""
+        : type == 4 ? "B(69,69) = true\nB(69,69) = false\n"
+                    : "B(69,69) = 1\nB(69,69) = 3\nA(69,69) = 1\n",
+        types[type], types[type]);
+    n += snprintf(text + n, sizeof text - (size_t)n,
+                  "w(i) = any(k: A(i,k) != 0 && B(i,k) != 0)\n"
+                  "z(i) = any(k: D(i,k) != 0 && E(i,k) != 0)\n"
+                  "wrong = wrong + sum(i: w(i) != z(i))\n");
+    if (type == 0)
+        snprintf(text + n, sizeof text - (size_t)n,
+                 "tensor L csr f64 [70,70] fill inf\nL(i,j) = select(R(i,j) != 0, 0, inf)\n"
+                 "tensor M csr f64 [70,70] fill inf\nM(i,j) = select(Q(i,j) != 0, 0, inf)\n"
+                 "compact L\ncompact M\n%s"
+                 "tensor l dense f64 [70,70]\nl(i,j) = L(i,j)\n"
+                 "tensor m dense f64 [70,70]\nm(i,j) = M(i,j)\n"
+                 "near(i) = min(k: L(i,k) + M(i,k))\nby(i) = min(k: l(i,k) + m(i,k))\n"
+                 "wrong = wrong + sum(i: near(i) != by(i))\n",
+                 last ? "M(69,69) = -2\nL(69,69) = 0\n" : "");
+    EXPECT(text, "wrong", 0);
+}
+END_TEST
+
+/* A value that was 1 is another one, and 1 again: the host says so. */
+START_TEST(ones_touched)
+{
+    static const stc_decl decl[] = {{0, "A", "csr", STC_F64, NULL, -1},
+                                    {0, "B", "csr", STC_F64, NULL, -1},
+                                    {0, "y", "dense", STC_F64, NULL, -1}};
+    enum { ROWS = 8, COLS = 5, N = ROWS * COLS };
+    const int64_t shape[] = {ROWS, COLS};
+    int32_t pos[ROWS + 1], crd[N];
+    double vals[2][N], got;
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p;
+    stc_tensor *x[2];
+    const stc_tensor *y;
+    for (int k = 0; k < N; k++)
+        crd[k] = k % COLS, vals[0][k] = vals[1][k] = 1;
+    for (int i = 0; i <= ROWS; i++)
+        pos[i] = i * COLS;
+    for (int b = 0; b < 2; b++) {
+        ck_ok(m, stc_tensor_new(m, "csr", STC_F64, 2, shape, NULL, &x[b]));
+        ck_ok(m, stc_tensor_lend(x[b], 1, STC_POS, (stc_array){pos, ROWS + 1, 4, 0}));
+        ck_ok(m, stc_tensor_lend(x[b], 1, STC_CRD, (stc_array){crd, N, 4, 0}));
+        ck_ok(m, stc_tensor_lend_values(x[b], vals[b], N));
+    }
+    ck_ok(m, stc_compile(m, "y = A(i,j) * B(i,j)", decl, 3, &p));
+    ck_ok(m, stc_bind(p, "A", x[0]));
+    ck_ok(m, stc_bind(p, "B", x[1]));
+    for (int round = 0; round < 9; round++) {
+        vals[round % 2][round] = round % 3 == 1 ? 5 : 1;
+        stc_tensor_touch_values(x[round % 2]);
+        ck_ok(m, stc_run(p));
+        ck_ok(m, stc_result(p, "y", &y));
+        ck_ok(m, stc_tensor_to_dense(y, &got));
+        double want = 0;
+        for (int k = 0; k < N; k++)
+            want += vals[0][k] * vals[1][k];
+        ck_assert_double_eq(got, want);
+    }
+    stc_program_free(p);
+    stc_tensor_free(x[0]);
+    stc_tensor_free(x[1]);
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* Without memory for the table, too. */
 START_TEST(starved)
 {
@@ -202,6 +297,8 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(all, full_lists, 0, 25);
     tcase_add_loop_test(all, bound_anew, 0, 2);
     tcase_add_test(all, touched);
+    tcase_add_loop_test(all, ones, 0, 24);
+    tcase_add_test(all, ones_touched);
     tcase_add_test(all, starved);
     suite_add_tcase(s, all);
     return s;

@@ -193,19 +193,6 @@ bool call_is_product(const bexpr *e, const bexpr *r, value identity)
 
 /* ---- of reductions ------------------------------------------------------------------ */
 
-bool fn_identity(int fn, vclass cls, stc_type t, value *out)
-{
-    const fn_info *f = fn_at(fn);
-    for (int k = 0; k < 2; k++) {
-        const fn_prop *p = &f->identity[k];
-        if (p->value == FC_NONE || p->position == 0) continue;
-        bool boolean = (p->classes & 0x80) && t == STC_BOOL;
-        if (!((p->classes >> cls) & 1) && !boolean) continue;
-        if (fn_constant(p->value, cls, t, out)) return true;
-    }
-    return false;
-}
-
 bool ufn_identity(const bfunction *f, value *out)
 {
     for (int k = 0; k < f->nidentity; k++)

@@ -143,7 +143,6 @@ bool call_property(const fn_prop *p, const bexpr *e, int position, value *out);
 value conv_value(stc_type to, stc_type from, value v);
 /* The identity of what reduces: of a built-in function, a user's, a B_REDUCE's; its
  * flags (FP_). */
-bool fn_identity(int fn, vclass cls, stc_type t, value *out);
 bool ufn_identity(const bfunction *f, value *out);
 bool reduce_identity(const bexpr *e, value *out);
 uint8_t reduce_flags(const bexpr *e);

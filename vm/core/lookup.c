@@ -1,4 +1,5 @@
-/* lookup.c: where a level has the coordinates that a loop asks for, many at once.
+/* lookup.c: where a level has the coordinates that a loop asks for, many at once; and
+ * whether there is more to an operand than where it is stored.
  *
  * A fiber that is asked often is written out once: the position of each coordinate, in an
  * array by coordinate, so that a search becomes a load (a table of the operand, as in
@@ -91,4 +92,30 @@ void lookup_free(machine *mc, lookup *k)
     mem_free(mc->cx, k->at, (size_t)k->room * sizeof *k->at);
     k->at = NULL;
     k->room = 0;
+}
+
+/* The first value and each one's neighbour tell: where they differ the look ends. */
+static bool all_are_units(const tensor *t, int fn)
+{
+    const size_t size = type_size(t->type);
+    const vclass cls = type_class(t->type);
+    const char *vals = t->vals;
+    char unit[sizeof(value)] = {0};
+    value id;
+    if (!t->nvals || !fn_identity(fn, cls, t->type, &id)) return false;
+    type_store(t->type, unit, 0, id);
+    return !memcmp(vals, unit, size) &&
+           !memcmp(vals, vals + size, (size_t)(t->nvals - 1) * size);
+}
+
+bool machine_units(machine *mc, int which, int fn)
+{
+    const slot *s = &mc->slot[which];
+    const tensor *t = s->t;
+    units *u = &mc->slot[which].units;
+    if (s->row->role != ROLE_INPUT || t != s->bound) return false;
+    if (u->t != t || u->generation != t->generation || u->bindings != mc->bindings ||
+        u->fn != fn)
+        *u = (units){t, t->generation, mc->bindings, (int16_t)fn, all_are_units(t, fn)};
+    return u->all;
 }

@@ -166,6 +166,14 @@ typedef struct retyped {
     bool made;
 } retyped;
 
+/* Whether all of an operand's values are a function's identity (lookup.c). */
+typedef struct units {
+    const tensor *t;
+    uint64_t generation, bindings; /* when that was so */
+    int16_t fn;
+    bool all;
+} units;
+
 struct slot {
     const prog_tensor *row;
     tensor *t;                /* what instructions see: bound or own                 */
@@ -189,6 +197,7 @@ struct slot {
     index_array *lent_at; /* … and for the levels' arrays, three a level         */
     lookup lookup;
     retyped retyped;
+    units units;
     const tensor *from;       /* keep_while: what own was converted from; of an operand: */
     uint64_t from_generation; /* what kept code read; and its generation            */
     bool asked;               /* keep_while: a run before has converted the same         */
@@ -350,6 +359,9 @@ int64_t machine_look_up(machine *mc, int which, const level *lv, int64_t parent,
                         const void *crd, int32_t width, int32_t stride, int64_t n,
                         int64_t *pos);
 void lookup_free(machine *mc, lookup *k);
+/* Whether all values of the host's operand in slot `which` are what a function leaves
+ * others as they are by, as 1 is for products: what is stored then says it all. */
+bool machine_units(machine *mc, int which, int fn);
 /* ../strips/strip_retype.c */
 void strip_retyped_free(machine *mc, retyped *r);
 /* position.c: the sum of positions [at, at_end) of t, in t's class. */

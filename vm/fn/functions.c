@@ -213,6 +213,19 @@ bool fn_constant(uint8_t fc, vclass cls, stc_type t, value *out)
     return true;
 }
 
+bool fn_identity(int fn, vclass cls, stc_type t, value *out)
+{
+    const fn_info *f = fn_at(fn);
+    for (int k = 0; k < 2; k++) {
+        const fn_prop *p = &f->identity[k];
+        if (p->value == FC_NONE || p->position == 0) continue;
+        bool boolean = (p->classes & 0x80) && t == STC_BOOL;
+        if (!((p->classes >> cls) & 1) && !boolean) continue;
+        if (fn_constant(p->value, cls, t, out)) return true;
+    }
+    return false;
+}
+
 vclass fn_result_class(int id, vclass cls)
 {
     switch (rows[id].typing) {

@@ -75,6 +75,8 @@ int fn_named(const char *name, size_t len, int arity); /* -1: none; arity -1: an
 /* A symbolic constant in a class, for element type t (integer limits). False
  * if the class or type has no such value. */
 bool fn_constant(uint8_t fc, vclass cls, stc_type t, value *out);
+/* What leaves a first operand of fn as it is; false: nothing does. */
+bool fn_identity(int fn, vclass cls, stc_type t, value *out);
 
 /* The comparison that says the same of b and a as fn says of a and b. */
 int fn_turned(int fn);

@@ -385,6 +385,7 @@ bool nest_prepare(machine *mc, nest *ns)
         ns->kernel = NULL;
         ns->since = mc->bindings;
         if (prepare_operands(mc, ns)) ns->kernel = ns->width == 8 ? ns->wide : ns->narrow;
+        ns->units = ns->kernel && super_units(mc, ns);
     }
     const sink *to = &ns->in.sink[0];
     if (!ns->kernel) return false;

@@ -74,6 +74,7 @@ struct nest {
     bool probes;        /* the kernel can do with located operands that aren't ranges */
     bool gaps;          /* in this strip, lanes lack a located operand         */
     bool far;           /* what is walked comes from memory (ahead.h)          */
+    bool units;         /* NEST_MERGE: all factors are nothing but 1, terms are counted */
     value fill[2];      /* NEST_MERGE into a result: of the two loads          */
     bool both, only[2]; /* NEST_MERGE: what produces                           */
     int64_t lo, hi;     /* the inner loop's range                              */
@@ -152,7 +153,9 @@ static inline bool nest_load_walked(const nest *ns, int k, int w)
 void nest_free(machine *mc, nest *ns);
 void nest_describe(const nest *ns, textbuf *out);
 
-/* super.c: the kernels for a matched nest; false if no row has it. */
+/* super.c: the kernels for a matched nest; false if no row has it. Whether all that its
+ * kernel multiplies are ones, or what is that to the kernel's products. */
 bool super_choose(const machine *mc, nest *ns);
+bool super_units(machine *mc, const nest *ns);
 
 #endif

@@ -112,3 +112,12 @@ bool super_choose(const machine *mc, nest *ns)
     if (ns->shape == NEST_RANGE) ns->wide = ns->narrow; /* no indices at all */
     return any;
 }
+
+bool super_units(machine *mc, const nest *ns)
+{
+    bool all = ns->kernel->kernel == KERNEL_dot_merge;
+    for (int k = 0; all && k < ns->nload; k++)
+        all = !ns->load[k].made && machine_units(mc, ns->in.node[ns->load[k].node].a,
+                                                 bodies[ns->kernel->body].times);
+    return all;
+}

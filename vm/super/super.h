@@ -194,6 +194,11 @@ enum { LONGER = 16 };
 #define TIMES(body, TYPE, ...) TIMES_##body(TYPE, __VA_ARGS__)
 #define NOTHING(body, TYPE) NOTHING_##body(TYPE)
 #define NO_FACTORS(body, TYPE) NO_FACTORS_##body(TYPE)
+/* The sum of so many terms that have no factors, of at least one. */
+#define UNITS(body, TYPE, n) UNITS_##body(TYPE, n)
+#define UNITS_plus_times(TYPE, n) ((num_##TYPE)(n))
+#define UNITS_min_plus(TYPE, n) NO_FACTORS_min_plus(TYPE)
+#define UNITS_or_and(TYPE, n) NO_FACTORS_or_and(TYPE)
 /* What a sum with terms begins with: a truth value is 0 or 1 from there on, so that no
  * term asks that again. */
 #define BEGINS(body, a) BEGINS_##body(a)

@@ -135,6 +135,18 @@ static inline int marks_run(const nest_walk *w, int k, int lanes)
         }                                                                                  \
         *p = stop;                                                                         \
         return n;                                                                          \
+    }                                                                                      \
+                                                                                           \
+    /* How many of the elements in [p, end) are marked. */                                 \
+    static inline int64_t marks_count_##W(const marks *x, const index_##W *crd, int64_t p, \
+                                          int64_t end)                                     \
+    {                                                                                      \
+        const index_##W *at = x->at;                                                       \
+        const int64_t lo = x->lo;                                                          \
+        int64_t n = 0;                                                                     \
+        for (; p < end; p++)                                                               \
+            n += at[crd[p] - lo] != 0;                                                     \
+        return n;                                                                          \
     }
 MARKS(32)
 MARKS(64)

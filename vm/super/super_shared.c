@@ -104,6 +104,65 @@ enum { ASKED = 32, SHORT = 8 };
 SIFT(32)
 SIFT(64)
 
+/* ---- two fibers ---------------------------------------------------------------- */
+
+/* What is left of both, and how many of each are compared. */
+typedef struct meeting {
+    int64_t p, pe, q, qe, na, nb;
+    bool long_a, long_b;
+} meeting;
+
+static inline meeting meeting_of(int64_t p, int64_t pe, int64_t q, int64_t qe)
+{
+    return (meeting){.p = p,
+                     .pe = pe,
+                     .q = q,
+                     .qe = qe,
+                     .long_a = pe - p > LONGER * (qe - q),
+                     .long_b = qe - q > LONGER * (pe - p)};
+}
+
+/* The next elements of both: *hits, as same_W gives them; false: one has no more. Four are
+ * read where fewer are left, if there is an array to read. And those that are done. */
+#define MEETING(W)                                                                         \
+    INLINE bool meet_##W(const nest *ns, meeting *m, uint32_t *hits)                       \
+    {                                                                                      \
+        const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
+        const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
+        if (m->p >= m->pe || m->q >= m->qe) return false;                                  \
+        if (m->long_a) m->p += coords_below(ca + m->p, W / 8, m->pe - m->p, cb[m->q]);     \
+        if (m->long_b) m->q += coords_below(cb + m->q, W / 8, m->qe - m->q, ca[m->p]);     \
+        if (m->p == m->pe || m->q == m->qe) return false;                                  \
+        m->na = m->nb = 1;                                                                 \
+        *hits = ca[m->p] == cb[m->q];                                                      \
+        if (!m->long_a && !m->long_b && m->p + QUAD <= wa->entries &&                      \
+            m->q + QUAD <= wb->entries) {                                                  \
+            m->na = m->pe - m->p < QUAD ? m->pe - m->p : QUAD;                             \
+            m->nb = m->qe - m->q < QUAD ? m->qe - m->q : QUAD;                             \
+            *hits =                                                                        \
+                same_##W(&ca[m->p], &cb[m->q]) & first_of_a[m->na] & first_of_b[m->nb];    \
+        }                                                                                  \
+        return true;                                                                       \
+    }                                                                                      \
+    INLINE void pass_##W(const nest *ns, meeting *m)                                       \
+    {                                                                                      \
+        const index_##W i = ((const index_##W *)ns->walk[0].crd)[m->p + m->na - 1],        \
+                        j = ((const index_##W *)ns->walk[1].crd)[m->q + m->nb - 1];        \
+        m->p += i <= j ? m->na : 0;                                                        \
+        m->q += j <= i ? m->nb : 0;                                                        \
+    }                                                                                      \
+                                                                                           \
+    /* How many coordinates they share; `any`: if they do, 1 will do. */                   \
+    static int64_t met_##W(const nest *ns, meeting m, bool any)                            \
+    {                                                                                      \
+        int64_t n = 0;                                                                     \
+        for (uint32_t hits; !(n && any) && meet_##W(ns, &m, &hits); pass_##W(ns, &m))      \
+            n += __builtin_popcount(hits);                                                 \
+        return n;                                                                          \
+    }
+MEETING(32)
+MEETING(64)
+
 /* ---- a lane -------------------------------------------------------------------- */
 
 /* The factors of an element at p in one fiber and at q in the other. */
@@ -118,39 +177,20 @@ SIFT(64)
         t;                                                                                 \
     })
 
-/* One lane. Four are read where fewer are left, if there is an array to read. */
+/* One lane. */
 #define MERGE_LANE(TYPE, B, W)                                                             \
-    INLINE num_##TYPE merged_##TYPE##_##B##_##W(const nest *ns, int64_t p, int64_t pe,     \
-                                                int64_t q, int64_t qe, num_##TYPE sum,     \
+    INLINE num_##TYPE merged_##TYPE##_##B##_##W(const nest *ns, meeting m, num_##TYPE sum, \
                                                 int64_t *rounds)                           \
     {                                                                                      \
-        const nest_walk *wa = &ns->walk[0], *wb = &ns->walk[1];                            \
-        const index_##W *ca = wa->crd, *cb = wb->crd;                                      \
-        const bool long_a = pe - p > LONGER * (qe - q);                                    \
-        const bool long_b = qe - q > LONGER * (pe - p);                                    \
-        while (p < pe && q < qe) {                                                         \
-            if (long_a) p += coords_below(ca + p, sizeof *ca, pe - p, cb[q]);              \
-            if (long_b) q += coords_below(cb + q, sizeof *cb, qe - q, ca[p]);              \
-            if (p == pe || q == qe) break;                                                 \
-            int64_t na = 1, nb = 1;                                                        \
-            uint32_t hits = ca[p] == cb[q];                                                \
-            if (!long_a && !long_b && p + QUAD <= wa->entries &&                           \
-                q + QUAD <= wb->entries) {                                                 \
-                na = pe - p < QUAD ? pe - p : QUAD;                                        \
-                nb = qe - q < QUAD ? qe - q : QUAD;                                        \
-                hits = same_##W(&ca[p], &cb[q]) & first_of_a[na] & first_of_b[nb];         \
-            }                                                                              \
+        for (uint32_t hits; meet_##W(ns, &m, &hits); pass_##W(ns, &m)) {                   \
             const bool some = hits != 0;                                                   \
             for (; hits; hits &= hits - 1) {                                               \
-                const int at = __builtin_ctz(hits);                                        \
-                sum =                                                                      \
-                    PLUS(B, TYPE, sum, MERGE_TERM(TYPE, B, p + at % QUAD, q + at / QUAD)); \
+                const int64_t at = __builtin_ctz(hits), p = m.p + at % QUAD,               \
+                              q = m.q + at / QUAD;                                         \
+                sum = PLUS(B, TYPE, sum, MERGE_TERM(TYPE, B, p, q));                       \
                 ++*rounds;                                                                 \
             }                                                                              \
             if (some && SETTLED(B, sum)) break;                                            \
-            const index_##W i = ca[p + na - 1], j = cb[q + nb - 1];                        \
-            p += i <= j ? na : 0;                                                          \
-            q += j <= i ? nb : 0;                                                          \
         }                                                                                  \
         return sum;                                                                        \
     }
@@ -201,11 +241,18 @@ SIFT(64)
             const int64_t before = rounds;                                                 \
             if (mk.at) marks_at_##W(ns, &mk, k);                                           \
             const int x = 1 - mk.side; /* the walk that is looked up, if one is marked */  \
-            if (mk.side >= 0 && end[x] - at[x] <= LONGER * (mk.e - mk.p))                  \
+            const bool marked = mk.side >= 0 && end[x] - at[x] <= LONGER * (mk.e - mk.p);  \
+            const meeting two = meeting_of(at[0], end[0], at[1], end[1]);                  \
+            if (ns->units) {                                                               \
+                rounds += marked ? marks_count_##W(&mk, ns->walk[x].crd, at[x], end[x])    \
+                                 : met_##W(ns, two, SETTLES(B));                           \
+                if (rounds > before)                                                       \
+                    sum = PLUS(B, TYPE, sum, UNITS(B, TYPE, rounds - before));             \
+            } else if (marked) {                                                           \
                 sum = marked_##TYPE##_##B##_##W(ns, &mk, at[x], end[x], sum, &rounds);     \
-            else                                                                           \
-                sum = merged_##TYPE##_##B##_##W(ns, at[0], end[0], at[1], end[1], sum,     \
-                                                &rounds);                                  \
+            } else {                                                                       \
+                sum = merged_##TYPE##_##B##_##W(ns, two, sum, &rounds);                    \
+            }                                                                              \
             out[k] = LANE_SUM(TYPE, B, ns, r, k, rounds > before, sum);                    \
             nest_tell(ns, k, rounds > before);                                             \
         }                                                                                  \
