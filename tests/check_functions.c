@@ -320,6 +320,39 @@ START_TEST(sides_not_taken)
 }
 END_TEST
 
+/* Divisions and powers there are by 1, and no loop branches for them. */
+START_TEST(divisions_not_taken)
+{
+    static const stc_decl decl[] = {{0, "k", "dense", STC_I64, NULL, -1},
+                                    {0, "y", "dense", STC_I64, NULL, -1}};
+    EXPECT(SIDES "y(i) = select(k(i) != 0, 7 // k(i), -1)\n", "y", 7, -1, 2);
+    EXPECT(SIDES "y(i) = select(k(i) == 0, -1, 7 % k(i))\n", "y", 0, -1, 1);
+    EXPECT(SIDES "y(i) = k(i) != 0 && 6 % k(i) == 0\n", "y", 1, 0, 1);
+    EXPECT(SIDES "y(i) = k(i) == 0 || 7 % k(i) == 0\n", "y", 1, 1, 0);
+    EXPECT(SIDES "y(i) = select(k(i) > 0, x(i) ** (k(i) - 1), 9)\n", "y", 1, 9, 9);
+    EXPECT(SIDES "y(i) = select(k(i) > 0, select(k(i) > 1, 8 // (k(i) - 1), 5), 9)\n", "y",
+           5, 9, 4);
+    EXPECT(SIDES "y(i) = k(i) != 0 && (k(i) == 1 || 6 // (k(i) - 1) > 2)\n", "y", 1, 0, 1);
+    EXPECT(SIDES "y(i) = select(k(i) != 0, 7 // (k(i) + 7 // k(i)), -1)\n", "y", 0, -1, 1);
+    EXPECT(SIDES "tensor f dense f32 [3]\nf(i) = k(i)\n"
+                 "y(i) = select(f(i) != 0, f64(i64(7) // i64(f(i))), 0.5)\n",
+           "y", 7, 0.5, 2);
+    expect_error(SIDES "y(i) = select(k(i) != 1, 7 // k(i), -1)\n", STC_ERR_ARITHMETIC,
+                 "division by zero|(1)");
+    expect_error(SIDES "y(i) = k(i) == 1 || 7 % k(i) > 2\n", STC_ERR_ARITHMETIC, "(1)");
+    heap h;
+    stc_machine *m = machine_open(&h, false);
+    stc_program *p;
+    char *text;
+    ck_ok(m, stc_compile(m, "y(i) = select(k(i) != 0, 7 // k(i), -1)", decl, 2, &p));
+    ck_ok(m, stc_program_dump(p, &text));
+    ck_assert_ptr_null(strstr(text, "else"));
+    stc_text_free(m, text);
+    stc_program_free(p);
+    machine_shut(m, &h);
+}
+END_TEST
+
 /* What a function that can't be evaluated on fills is over nothing is known all the same.
  */
 START_TEST(fill_over_nothing)
@@ -432,6 +465,7 @@ Suite *suite_functions(void)
     tcase_add_test(c, squares_in_loops);
     tcase_add_test(c, integer_rules);
     tcase_add_test(c, sides_not_taken);
+    tcase_add_test(c, divisions_not_taken);
     tcase_add_test(c, fill_over_nothing);
     tcase_add_test(c, of_three);
     tcase_add_test(c, first_of_all);

@@ -56,15 +56,17 @@ def bellman_ford(out):
 def pagerank(out):
     n = len(out)
     rank = [1.0 / n] * n
+    links = [[j for j, w in row.items() if w != 0] for row in out]
     for _ in range(200):
         new = [0.0] * n
         lost = 0.0
-        for i in range(n):
-            to = [j for j, w in out[i].items() if w != 0]
+        for to, own in zip(links, rank):
             if not to:
-                lost += rank[i]
+                lost += own
+                continue
+            share = own / len(to)
             for j in to:
-                new[j] += rank[i] / len(to)
+                new[j] += share
         new = [0.85 * (x + lost / n) + 0.15 / n for x in new]
         change = sum(abs(a - b) for a, b in zip(new, rank))
         rank = new

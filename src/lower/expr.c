@@ -2,16 +2,16 @@
  *
  * Every access is loaded once per block; an absent one loads its fill. The
  * sides of `&&`, `||` and `select` are evaluated only where taken if they could
- * fault or not return; otherwise straight-line code is faster and the same.
+ * fault or not return; otherwise straight-line code is faster and the same. Divisions and
+ * powers stay in it: where their side isn't taken, they are by 1, and can't fault.
  */
 #include "lower.h"
 
-/* Something in e may fault or is a call, and is evaluated here. */
+/* Something in e may be read outside of its tensor, or is a call, and is evaluated here. */
 static bool better_skipped(const lowering *lo, const bexpr *e)
 {
     if (e->kind == B_REDUCE && !lo->on_fills) return lo->lazy[e->mark].node;
-    if ((e->kind == B_ACCESS ? lower_may_leave(lo, e) : expr_call_faults(e)) ||
-        (e->ufn && !inline_fits(e->ufn)))
+    if ((e->kind == B_ACCESS && lower_may_leave(lo, e)) || (e->ufn && !inline_fits(e->ufn)))
         return true;
     for (int k = 0; k < e->nargs; k++)
         if (better_skipped(lo, e->args[k])) return true;
@@ -101,14 +101,49 @@ static int lower_conditional(lowering *lo, const bexpr *e)
     return out;
 }
 
+/* Some call in e, evaluated here, may fault by its second operand. */
+static bool call_faults_in(const bexpr *e)
+{
+    if (e->kind == B_CALL && expr_call_faults(e)) return true;
+    for (int k = 0; k < e->nargs && e->kind != B_REDUCE; k++)
+        if (call_faults_in(e->args[k])) return true;
+    return false;
+}
+
+/* Where side k of a choice by `is` is taken, and what it stands in. */
+static int lower_taken_where(lowering *lo, const bexpr *e, int k, int is)
+{
+    const int outer = lo->taken;
+    int here = is;
+    if (e->fn == FN_OR || (e->fn == FN_SELECT && k == 2)) {
+        here = lower_vreg(lo);
+        EMIT(lo, OP_FN2, here, FN_EQ, CLASS_I64, is,
+             lower_constant(lo, CLASS_I64, (value){0}));
+    }
+    if (outer < 0) return here;
+    const int both = lower_vreg(lo);
+    EMIT(lo, OP_FN2, both, FN_AND, CLASS_I64, outer, here);
+    return both;
+}
+
 static int lower_call(lowering *lo, const bexpr *e)
 {
     for (int k = 0; k < e->nargs; k++)
         if (expr_side_waits(e, k) && better_skipped(lo, e->args[k]))
             return lower_conditional(lo, e);
     int r[3] = {0};
-    for (int k = 0; k < e->nargs; k++)
+    for (int k = 0; k < e->nargs; k++) {
+        const int outer = lo->taken;
+        if (expr_side_waits(e, k) && call_faults_in(e->args[k]))
+            lo->taken = lower_taken_where(lo, e, k, r[0]);
         r[k] = lower_expr(lo, e->args[k]);
+        lo->taken = outer;
+    }
+    if (lo->taken >= 0 && expr_call_faults(e)) {
+        const int one = lower_constant(lo, e->cls, (value){.i64 = 1}), by = r[1];
+        r[1] = lower_vreg(lo);
+        EMIT(lo, OP_FN3, r[1], FN_SELECT, e->cls, lo->taken, by, one);
+    }
     int out = lower_vreg(lo);
     if (e->nargs == 1)
         EMIT(lo, OP_FN1, out, e->fn, e->cls, r[0]);

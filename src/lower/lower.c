@@ -679,7 +679,7 @@ stc_status lower_plan(plan *pl)
     lo->pl = pl;
     lo->p = pl->p;
     lo->at = pl->s->at;
-    lo->chosen = -1;
+    lo->chosen = lo->taken = -1;
     if (pl->ntemp > 256)
         return fail_source(pl->src, STC_ERR_PROGRAM, pl->s->at,
                            "a statement has at most 256 reductions; split it in two");

@@ -43,6 +43,7 @@ typedef struct lowering {
     bool in_function;
     int *local;    /* inside an inlined function: the register of each of its locals */
     bool on_fills; /* expressions are lowered over fills          */
+    int taken;     /* whether the side of a choice that is lowered is; -1: it is */
     /* by temporary: as many as there are, not cleared */
     uint16_t temp[256];    /* its register                                            */
     uint16_t rest[256];    /* fills that are reduced before all loops, ROOT: none     */
