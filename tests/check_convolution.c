@@ -345,6 +345,25 @@ START_TEST(backwards_without_a_list)
 }
 END_TEST
 
+/* … and isn't work either, however often it is gone through from another place on. */
+START_TEST(backwards_within_limits)
+{
+    const stc_config config = {.max_steps = 4000000};
+    stc_machine *m = NULL;
+    stc_session *s = NULL;
+    ck_assert(!stc_open(&config, &m) && !stc_session_open(m, &s));
+    const stc_status st = stc_session_exec(
+        s,
+        "tensor B csf f64 [3000,4,11] = random(density=0.3, seed=3)\n"
+        "tensor A coo f64 [3000,4,11]\nA(i,j,k) = B(i,j,k)\n"
+        "y(k,i) += sum(p in 0:1, q in 0:1, r in 0:2: A(3*i-p+1,j+2*q+1,3*k+3*r+1))\n",
+        "counted");
+    ck_assert_msg(!st, "%s", stc_error(m)->message);
+    stc_session_close(s);
+    stc_close(m);
+}
+END_TEST
+
 /* Convolutions of random operands, n coordinates a mode. */
 static const struct {
     const char *format, *shape, *filter, *statement, *loops, *results[3];
@@ -584,6 +603,7 @@ Suite *suite_convolution(void)
     suite_add_tcase(s, t);
     t = tcase_create("work");
     tcase_add_test(t, backwards_without_a_list);
+    tcase_add_test(t, backwards_within_limits);
     tcase_add_loop_test(t, visits_what_isnt_empty, 0, sizeof work / sizeof *work);
     tcase_add_loop_test(t, visits_on_all_tiers, 0,
                         sizeof random_work / sizeof *random_work);

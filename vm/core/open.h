@@ -26,7 +26,8 @@ static inline stc_status open_subsections(machine *mc, const lop *at)
     c->coef = coef < 0 ? -coef : coef;
     c->shift = coef > 0 ? shift : shift == INT64_MIN ? INT64_MAX : -shift;
     c->plain = c->coef == 1 && c->shift == 0;
-    return machine_count(mc, s->n + s->nrun);
+    /* an array's coordinates are there, and aren't listed */
+    return machine_count(mc, s->n + (s->t.shape == VIEW_NONE ? s->nrun : 0));
 }
 
 /* Ahead to index i: coordinate coef * i + shift of the cursor's level. */
