@@ -152,11 +152,11 @@ static inline meeting meeting_of(int64_t p, int64_t pe, int64_t q, int64_t qe)
         m->q += j <= i ? m->nb : 0;                                                        \
     }                                                                                      \
                                                                                            \
-    /* How many coordinates they share; `any`: if they do, 1 will do. */                   \
-    static int64_t met_##W(const nest *ns, meeting m, bool any)                            \
+    /* How many coordinates they share. */                                                 \
+    static int64_t met_##W(const nest *ns, meeting m)                                      \
     {                                                                                      \
         int64_t n = 0;                                                                     \
-        for (uint32_t hits; !(n && any) && meet_##W(ns, &m, &hits); pass_##W(ns, &m))      \
+        for (uint32_t hits; meet_##W(ns, &m, &hits); pass_##W(ns, &m))                     \
             n += __builtin_popcount(hits);                                                 \
         return n;                                                                          \
     }
@@ -243,9 +243,9 @@ MEETING(64)
             const int x = 1 - mk.side; /* the walk that is looked up, if one is marked */  \
             const bool marked = mk.side >= 0 && end[x] - at[x] <= LONGER * (mk.e - mk.p);  \
             const meeting two = meeting_of(at[0], end[0], at[1], end[1]);                  \
-            if (ns->units) {                                                               \
+            if (ns->units && !SETTLES(B)) { /* else the first one ends the sum */          \
                 rounds += marked ? marks_count_##W(&mk, ns->walk[x].crd, at[x], end[x])    \
-                                 : met_##W(ns, two, SETTLES(B));                           \
+                                 : met_##W(ns, two);                                       \
                 if (rounds > before)                                                       \
                     sum = PLUS(B, TYPE, sum, UNITS(B, TYPE, rounds - before));             \
             } else if (marked) {                                                           \
