@@ -282,6 +282,7 @@ static bool puts_in_order(const slot *r, const strip *s, const sink *x, const pl
            !s->s.l->unordered && ascends_in(&s->icol[p->icol], s->n);
 }
 
+/* The places of lanes 1 … n-1, in ranges where coordinates follow each other. */
 static void put_rest(machine *mc, const strip *s, const place *p, level *lv)
 {
     const mcursor *up = target_cursor(mc, &s->s.place[p->up]);
